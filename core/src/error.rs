@@ -1,0 +1,256 @@
+//! Errors by blame: the peer's, the call's, the embedding application's.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use core::fmt;
+
+/// JSON-RPC and MCP error codes.
+///
+/// <https://modelcontextprotocol.io/specification/2026-07-28/basic/index#error-codes>
+pub mod code {
+    /// The bytes are not JSON.
+    pub const PARSE: i32 = -32700;
+    /// The JSON is not a request.
+    pub const INVALID_REQUEST: i32 = -32600;
+    /// No such method, or one behind a capability that was not advertised.
+    pub const METHOD_NOT_FOUND: i32 = -32601;
+    /// The parameters do not fit.
+    pub const INVALID_PARAMS: i32 = -32602;
+    /// The receiver failed.
+    pub const INTERNAL: i32 = -32603;
+    /// A resource was not found; legacy revisions only.
+    pub const RESOURCE_NOT_FOUND: i32 = -32002;
+    /// An HTTP header contradicts the body.
+    pub const HEADER_MISMATCH: i32 = -32020;
+    /// The request needs a capability that the client did not declare.
+    pub const MISSING_CLIENT_CAPABILITY: i32 = -32021;
+    /// The protocol version is not served.
+    pub const UNSUPPORTED_PROTOCOL_VERSION: i32 = -32022;
+    /// A URL has to be visited first; revision 2025-11-25 only.
+    pub const URL_ELICITATION_REQUIRED: i32 = -32042;
+}
+
+/// The other side broke a rule.
+///
+/// Knows what to tell it: a code, a constant text and an HTTP status. The detail is for people on this side
+/// and never leaves it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PeerError {
+    /// The JSON-RPC code that the peer is told.
+    pub code: i32,
+    /// The text that the peer is told; the same whatever it sent.
+    pub message: &'static str,
+    /// What happened, for people on this side: what was expected, what came. Holds no payload.
+    pub detail: String,
+}
+
+impl PeerError {
+    /// An error with the given code, public text and private detail.
+    pub fn new(code: i32, message: &'static str, detail: impl Into<String>) -> Self {
+        Self { code, message, detail: detail.into() }
+    }
+
+    /// The HTTP status that an error with this code travels with when it answers a POST.
+    pub const fn status(&self) -> u16 {
+        status_of(self.code)
+    }
+}
+
+/// The HTTP status that a JSON-RPC error travels with: 400 for what makes the whole request unreadable or
+/// inadmissible, 404 for an unknown method, 200 for ordinary errors.
+pub const fn status_of(code: i32) -> u16 {
+    match code {
+        code::PARSE
+        | code::INVALID_REQUEST
+        | code::HEADER_MISMATCH
+        | code::MISSING_CLIENT_CAPABILITY
+        | code::UNSUPPORTED_PROTOCOL_VERSION => 400,
+        code::METHOD_NOT_FOUND => 404,
+        _ => 200,
+    }
+}
+
+impl fmt::Display for PeerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({}): {}", self.message, self.code, self.detail)
+    }
+}
+
+impl core::error::Error for PeerError {}
+
+/// A JSON-RPC error object as it travels: what a server answered, or what ours answers.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ErrorObject {
+    /// What kind of error; see [`code`] for the defined ones.
+    pub code: i64,
+    /// One sentence.
+    pub message: String,
+    /// Anything more, as JSON text.
+    pub data: Option<Box<serde_json::value::RawValue>>,
+}
+
+impl ErrorObject {
+    /// An error without data.
+    pub fn new(code: impl Into<i64>, message: impl Into<String>) -> Self {
+        Self { code: code.into(), message: message.into(), data: None }
+    }
+
+    /// With JSON text as data.
+    #[must_use]
+    pub fn data(mut self, data: Box<serde_json::value::RawValue>) -> Self {
+        self.data = Some(data);
+        self
+    }
+}
+
+impl PartialEq for ErrorObject {
+    fn eq(&self, other: &Self) -> bool {
+        let text = |error: &Self| error.data.as_ref().map(|data| data.get().into());
+        let (mine, theirs): (Option<String>, Option<String>) = (text(self), text(other));
+        self.code == other.code && self.message == other.message && mine == theirs
+    }
+}
+
+impl From<PeerError> for ErrorObject {
+    fn from(error: PeerError) -> Self {
+        Self::new(error.code, error.message)
+    }
+}
+
+impl fmt::Display for ErrorObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.message, self.code)
+    }
+}
+
+/// How a call ended when it did not end with a result. For the application that made the call.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The server answered with an error. `status` is the HTTP status it came with, where there was one.
+    Server {
+        /// The error as the server sent it.
+        error: ErrorObject,
+        /// The HTTP status, when it was not 200.
+        status: Option<u16>,
+    },
+    /// No answer in time; the server was told that the call is abandoned.
+    TimedOut {
+        /// How long the call waited.
+        after: core::time::Duration,
+    },
+    /// The application cancelled the call.
+    Cancelled,
+    /// The reply is larger than [`Limits`](crate::limits::Limits) allow.
+    TooLarge {
+        /// The bound that was passed, in bytes.
+        limit: usize,
+    },
+    /// The server does not offer what the call needs; nothing was sent.
+    Unsupported {
+        /// What is missing, in the words of the specification.
+        what: String,
+    },
+    /// The connection ended, or could not be made; says why, from whom, and what was seen last.
+    Broken {
+        /// What happened.
+        reason: String,
+        /// Whether the request surely was not carried out, so that it may be sent again.
+        unsent: bool,
+    },
+    /// The server answered, but not as the protocol demands.
+    Invalid {
+        /// What was expected and what came.
+        reason: String,
+    },
+    /// The server wants authorization: HTTP 401 or 403.
+    Unauthorized {
+        /// The HTTP status.
+        status: u16,
+    },
+    /// Too much is under way already; see the named bound in [`Limits`](crate::limits::Limits).
+    Full(Full),
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Server { error, status: None } => write!(f, "the server answered with an error: {error}"),
+            Self::Server { error, status: Some(status) } => {
+                write!(f, "the server answered with an error: {error}, HTTP status {status}")
+            }
+            Self::TimedOut { after } => write!(f, "no answer within {after:?}; the call was cancelled"),
+            Self::Cancelled => f.write_str("the call was cancelled"),
+            Self::TooLarge { limit } => {
+                write!(f, "the reply is longer than {limit} bytes; raise `Limits::message` to accept it")
+            }
+            Self::Unsupported { what } => write!(f, "the server does not offer {what}; nothing was sent"),
+            Self::Broken { reason, .. } => f.write_str(reason),
+            Self::Invalid { reason } => write!(f, "the server broke the protocol: {reason}"),
+            Self::Unauthorized { status } => write!(f, "the server wants authorization (HTTP {status})"),
+            Self::Full(full) => full.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for CallError {}
+
+impl From<Full> for CallError {
+    fn from(full: Full) -> Self {
+        Self::Full(full)
+    }
+}
+
+/// A bound of [`Limits`](crate::limits::Limits) is reached; try again when something has finished.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Full {
+    /// The field of `Limits`.
+    pub limit: &'static str,
+    /// Its value.
+    pub value: usize,
+}
+
+impl Full {
+    /// The bound called `limit`, which stands at `value`, is reached.
+    pub const fn new(limit: &'static str, value: usize) -> Self {
+        Self { limit, value }
+    }
+}
+
+impl fmt::Display for Full {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "`Limits::{}` is reached ({}); wait for something to finish, or raise it",
+            self.limit, self.value
+        )
+    }
+}
+
+impl core::error::Error for Full {}
+
+/// A mistake of the program that uses this library, not of its peer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ApiMisuse {
+    /// What was done and what to do instead.
+    pub message: String,
+}
+
+impl ApiMisuse {
+    /// A misuse, described.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into() }
+    }
+}
+
+impl fmt::Display for ApiMisuse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl core::error::Error for ApiMisuse {}

@@ -1,0 +1,166 @@
+//! The heads of HTTP messages, as the exchange machines speak of them.
+//!
+//! Small on purpose: hyper, axum, a Worker or a browser's fetch can sit underneath, and core stays free of
+//! the `http` crate. [`wire::http1`](crate::wire::http1) reads and writes them as HTTP/1.1.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::ops::Range;
+
+/// The fields of a head, in order, names compared without regard to case.
+///
+/// One text buffer and spans into it: reading a head costs two allocations however many fields it has, and
+/// none when the value is reused after [`clear`](Self::clear).
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Headers {
+    text: Vec<u8>,
+    spans: Vec<Span>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Span {
+    start: u32,
+    name: u32,
+    value: u32,
+}
+
+impl Span {
+    fn name(self) -> Range<usize> {
+        self.start as usize..self.name as usize
+    }
+
+    fn value(self) -> Range<usize> {
+        self.name as usize..self.value as usize
+    }
+}
+
+impl Headers {
+    /// No fields.
+    pub const fn new() -> Self {
+        Self { text: Vec::new(), spans: Vec::new() }
+    }
+
+    /// Adds a field at the end. The caller vouches that the name is a token and the value holds neither CR,
+    /// LF nor NUL; the HTTP/1.1 writer drops a field for which that is false.
+    pub fn push(&mut self, name: &str, value: impl AsRef<[u8]>) {
+        let start = self.text.len();
+        self.text.extend_from_slice(name.as_bytes());
+        let name = self.text.len();
+        self.text.extend_from_slice(value.as_ref());
+        let ends = (u32::try_from(start), u32::try_from(name), u32::try_from(self.text.len()));
+        match ends {
+            (Ok(start), Ok(name), Ok(value)) => self.spans.push(Span { start, name, value }),
+            // Four gigabytes of fields: past every limit, so the field is not added.
+            _ => self.text.truncate(start),
+        }
+    }
+
+    /// The same, for building a head in one expression.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
+        self.push(name, value);
+        self
+    }
+
+    /// The value of the first field with this name.
+    pub fn get(&self, name: &str) -> Option<&[u8]> {
+        self.iter().find(|(field, _)| field.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+
+    /// The value of the first field with this name, if it is ASCII or UTF-8 text, without surrounding
+    /// spaces and tabs.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.get(name).and_then(|value| core::str::from_utf8(value).ok()).map(trim)
+    }
+
+    /// The values of all fields with this name, in order.
+    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> + 'a {
+        self.iter().filter(move |(field, _)| field.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+
+    /// All fields, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.spans.iter().map(|span| {
+            // `push` took the name as a `str`, so the bytes are UTF-8.
+            (core::str::from_utf8(&self.text[span.name()]).unwrap_or_default(), &self.text[span.value()])
+        })
+    }
+
+    /// How many fields there are.
+    pub fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// Whether there is no field.
+    pub fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+
+    /// Forgets the fields and keeps the memory.
+    pub fn clear(&mut self) {
+        self.text.clear();
+        self.spans.clear();
+    }
+}
+
+fn trim(value: &str) -> &str {
+    value.trim_matches([' ', '\t'])
+}
+
+/// Prints names only: values may be secrets.
+impl fmt::Debug for Headers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter().map(|(name, _)| name)).finish()
+    }
+}
+
+/// The head of an HTTP request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RequestHead {
+    /// The method, as sent: `POST`, `GET`, `DELETE`, `OPTIONS`, ...
+    pub method: String,
+    /// The target: path and query, as sent.
+    pub target: String,
+    /// The fields. `Host` (or the `:authority` of HTTP/2, which the adapter puts here) is among them.
+    pub headers: Headers,
+}
+
+impl RequestHead {
+    /// A request head without fields.
+    pub fn new(method: impl Into<String>, target: impl Into<String>) -> Self {
+        Self { method: method.into(), target: target.into(), headers: Headers::new() }
+    }
+
+    /// The target without its query.
+    pub fn path(&self) -> &str {
+        self.target.split(['?', '#']).next().unwrap_or_default()
+    }
+}
+
+/// The head of an HTTP response.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ResponseHead {
+    /// The status code.
+    pub status: u16,
+    /// The fields.
+    pub headers: Headers,
+}
+
+impl ResponseHead {
+    /// A response head without fields.
+    pub const fn new(status: u16) -> Self {
+        Self { status, headers: Headers::new() }
+    }
+}
+
+/// How a stream of bytes ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// In order: end of file, last chunk, `FIN`.
+    Complete,
+    /// By an error: reset, failed read or write, abort.
+    Broken,
+}

@@ -1,0 +1,97 @@
+//! Every bound in one place.
+
+use crate::time::Duration;
+
+/// Bounds on what a peer can make us hold or wait for.
+///
+/// Start from [`Limits::default`] and change single fields. Sizes are bytes unless a name says otherwise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// One line on a byte stream, one HTTP request body, one message or SSE event received by a client.
+    /// Default 4 MiB each; that much is held while it is incomplete. A longer line is reported once and
+    /// skipped, a longer body answered 413, a longer reply fails its call as too large.
+    pub message: usize,
+    /// A decompressed response body. Default 64 MiB; the call fails as too large.
+    pub decompressed: usize,
+    /// Nesting of arrays and objects in a JSON message. Default 128 levels; deeper is a parse error.
+    pub depth: usize,
+    /// The head of an HTTP message. Default 64 KiB; a longer one is answered 431.
+    pub head: usize,
+    /// Fields in the head of an HTTP message. Default 128; more are answered 431.
+    pub head_fields: usize,
+    /// How long the head of an HTTP request may take to arrive. Default 30 s; the connection is closed.
+    pub head_time: Duration,
+    /// How long an HTTP connection may sit without a request. Default 75 s; the connection is closed.
+    pub keep_alive: Duration,
+    /// How long reading a body or writing a response may make no progress. Default 30 s; closed.
+    pub stall: Duration,
+    /// Legacy sessions at one time. Default 10,000, about 1 KiB each; a further `initialize` is answered 503.
+    pub sessions: usize,
+    /// How long a legacy session may sit unused. Default 30 min; then it is reclaimed and answers 404.
+    pub session_idle: Duration,
+    /// Open subscription streams. Default 1,000; a further one is answered 503.
+    pub streams: usize,
+    /// Interval of keep-alive comments on an idle event stream. Default 15 s.
+    pub keep_alive_comment: Duration,
+    /// Requests in flight on one connection or session. Default 1,024; a further one is refused with an
+    /// error and the connection lives.
+    pub in_flight: usize,
+    /// How long a request from server to client may wait for its answer. Default 600 s.
+    pub server_request: Duration,
+    /// How long a client request may wait; progress starts it again. Default 60 s.
+    pub request: Duration,
+    /// How long a client request may wait whatever progress it makes. Default 600 s.
+    pub request_max: Duration,
+    /// How long the era probe may wait for an answer before the server counts as legacy. Default 5 s.
+    pub probe: Duration,
+    /// The shortest delay honoured from an SSE `retry` field. Default 100 ms.
+    pub retry_floor: Duration,
+    /// Total wait for one resumption. Default 300 s.
+    pub resume_total: Duration,
+    /// Length of an SSE event id; a longer one is ignored. Default 1 KiB.
+    pub event_id: usize,
+    /// Pages in one whole-collection call. Default 1,000; the error keeps what was read.
+    pub pages: usize,
+    /// Outgoing bytes that a machine holds for a peer that does not read. Default 16 MiB; input from that
+    /// peer is not processed while more is waiting.
+    pub transmit: usize,
+    /// Notifications queued for one slow reader. Default 1,024; the oldest repeats are dropped and counted.
+    pub notifications: usize,
+    /// Redirects followed for one request, always to the same origin. Default 3.
+    pub redirects: usize,
+    /// Connections of one HTTP client to its origin. Default 64; further requests wait.
+    pub connections: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            message: 4 << 20,
+            decompressed: 64 << 20,
+            depth: 128,
+            head: 64 << 10,
+            head_fields: 128,
+            head_time: Duration::from_secs(30),
+            keep_alive: Duration::from_secs(75),
+            stall: Duration::from_secs(30),
+            sessions: 10_000,
+            session_idle: Duration::from_secs(30 * 60),
+            streams: 1_000,
+            keep_alive_comment: Duration::from_secs(15),
+            in_flight: 1_024,
+            server_request: Duration::from_secs(600),
+            request: Duration::from_secs(60),
+            request_max: Duration::from_secs(600),
+            probe: Duration::from_secs(5),
+            retry_floor: Duration::from_millis(100),
+            resume_total: Duration::from_secs(300),
+            event_id: 1 << 10,
+            pages: 1_000,
+            transmit: 16 << 20,
+            notifications: 1_024,
+            redirects: 3,
+            connections: 64,
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Bytes to messages and back.
+
+pub mod header_value;
+pub mod http1;
+pub mod jsonrpc;
+pub mod lines;
+pub mod sse;
