@@ -1,0 +1,241 @@
+//! The surface of calls, written once for those who await and those who block.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use mcp_proto::client::{
+    Call, CallId, CallOptions, CallTool, Custom, ListTools, Pages, Pending, Ping, Progress, SetLevel, ToolReply,
+};
+use mcp_proto::error::CallError;
+use mcp_proto::model::{Cursor, Json, LoggingLevel, Meta, Tool};
+use serde::Serialize;
+
+use super::Client;
+use crate::reply::{Mode, Running};
+use crate::runtime::Runtime;
+
+/// Calls to a server. `Reply<T>` is a future of a `Result<T, CallError>`, or that result after blocking.
+///
+/// A future is under way as soon as it exists, and dropping it cancels the call on the wire.
+pub trait Calls {
+    /// What a call returns.
+    type Reply<T: Send + 'static>;
+
+    /// Makes any call.
+    fn start<C: Call>(&self, call: &C, options: Options) -> Self::Reply<C::Reply>
+    where
+        C::Reply: Send + 'static;
+
+    /// Reads a whole collection: `page` makes the call for the page behind a cursor, `split` takes its reply
+    /// apart. Bounded by `Limits::pages`.
+    fn collect<C, T>(
+        &self,
+        page: impl Fn(Option<Cursor>) -> C + Send + 'static,
+        split: impl Fn(C::Reply) -> (Vec<T>, Option<Cursor>) + Send + 'static,
+    ) -> Self::Reply<Vec<T>>
+    where
+        C: Call + Send + 'static,
+        C::Reply: Send + 'static,
+        T: Send + 'static;
+
+    /// Calls a tool.
+    fn call_tool<'a>(&self, name: impl Into<Cow<'a, str>>, arguments: impl Serialize) -> Self::Reply<ToolReply> {
+        self.call_tool_with(name, arguments, Options::new())
+    }
+
+    /// Calls a tool, with options.
+    fn call_tool_with<'a>(
+        &self,
+        name: impl Into<Cow<'a, str>>,
+        arguments: impl Serialize,
+        options: Options,
+    ) -> Self::Reply<ToolReply> {
+        self.start(&CallTool::with(name, arguments), options)
+    }
+
+    /// All tools of the server, page by page.
+    fn list_tools(&self) -> Self::Reply<Vec<Tool>> {
+        let page = |cursor: Option<Cursor>| match cursor {
+            Some(cursor) => ListTools::after(cursor.as_str()),
+            None => ListTools::new(),
+        };
+        self.collect(page, |reply| (reply.tools, reply.next_cursor))
+    }
+
+    /// Asks whether the server is there. Legacy revisions only.
+    fn ping(&self) -> Self::Reply<()> {
+        self.start(&Ping, Options::new())
+    }
+
+    /// Asks for the session's log messages from `level` on. Legacy revisions only; in either era, see
+    /// [`ClientBuilder::on_log`](super::ClientBuilder::on_log).
+    fn set_level(&self, level: LoggingLevel) -> Self::Reply<()> {
+        self.start(&SetLevel(level), Options::new())
+    }
+
+    /// Sends a request of any method.
+    fn request(&self, request: &Custom) -> Self::Reply<Json> {
+        self.start(request, Options::new())
+    }
+}
+
+impl<R: Runtime> Calls for Client<R> {
+    type Reply<T: Send + 'static> = <R::Mode as Mode>::Reply<T, CallError>;
+
+    fn start<C: Call>(&self, call: &C, options: Options) -> Self::Reply<C::Reply>
+    where
+        C::Reply: Send + 'static,
+    {
+        self.runtime.run(Running::call(self.start_call(call, options)))
+    }
+
+    fn collect<C, T>(
+        &self,
+        page: impl Fn(Option<Cursor>) -> C + Send + 'static,
+        split: impl Fn(C::Reply) -> (Vec<T>, Option<Cursor>) + Send + 'static,
+    ) -> Self::Reply<Vec<T>>
+    where
+        C: Call + Send + 'static,
+        C::Reply: Send + 'static,
+        T: Send + 'static,
+    {
+        let client = self.clone();
+        self.runtime.run(Running::task(async move {
+            let mut pages = Pages::new(client.revision(), &client.limits);
+            let mut cursor = None;
+            loop {
+                let call = client.start_call(&page(cursor), Options::new());
+                let (items, next) = split(call.await?);
+                cursor = pages.add(items, next)?;
+                if cursor.is_none() {
+                    return Ok(pages.into_items());
+                }
+            }
+        }))
+    }
+}
+
+/// How one call is to be made.
+#[derive(Clone, Default)]
+pub struct Options {
+    pub(super) call: CallOptions,
+    pub(super) on_progress: Option<ProgressHook>,
+}
+
+pub(super) type ProgressHook = Arc<dyn Fn(&Progress) + Send + Sync>;
+
+impl Options {
+    /// The defaults: no progress, 60 s, at most 600 s.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How long the call may wait; progress starts it again. Default `Limits::request`.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.call = self.call.timeout(timeout);
+        self
+    }
+
+    /// How long the call may wait whatever progress it makes. Default `Limits::request_max`.
+    #[must_use]
+    pub fn max(mut self, max: Duration) -> Self {
+        self.call = self.call.max(max);
+        self
+    }
+
+    /// Asks for progress, and hears it as it arrives, before the reply.
+    #[must_use]
+    pub fn on_progress(mut self, hook: impl Fn(&Progress) + Send + Sync + 'static) -> Self {
+        self.call = self.call.progress();
+        self.on_progress = Some(Arc::new(hook));
+        self
+    }
+
+    /// Asks for log messages from `level` on, for this call alone. Modern servers only.
+    #[must_use]
+    pub fn log_level(mut self, level: LoggingLevel) -> Self {
+        self.call = self.call.log_level(level);
+        self
+    }
+
+    /// More entries for the request's `_meta`.
+    #[must_use]
+    pub fn meta(mut self, meta: Meta) -> Self {
+        self.call = self.call.meta(meta);
+        self
+    }
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options").field("call", &self.call).finish_non_exhaustive()
+    }
+}
+
+/// What a call waits at.
+pub(super) trait Owner<T>: Send + Sync {
+    /// The reply, once it is there and everything before it was heard.
+    fn poll_take(&self, pending: &Pending<T>, waker: &Waker) -> Poll<Result<T, CallError>>;
+
+    /// Nobody waits for the call any more.
+    fn abandon(&self, call: CallId);
+}
+
+/// A call under way. Dropping it cancels the call on the wire.
+pub struct CallFuture<T>(State<T>);
+
+enum State<T> {
+    Waiting(Arc<dyn Owner<T>>, Pending<T>),
+    Failed(CallError),
+    Done,
+}
+
+impl<T> CallFuture<T> {
+    pub(super) fn new(owner: Arc<dyn Owner<T>>, started: Result<Pending<T>, CallError>) -> Self {
+        Self(match started {
+            Ok(pending) => State::Waiting(owner, pending),
+            Err(error) => State::Failed(error),
+        })
+    }
+}
+
+// Nothing in it is pinned.
+impl<T> Unpin for CallFuture<T> {}
+
+impl<T> Future for CallFuture<T> {
+    type Output = Result<T, CallError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let output = match &self.0 {
+            State::Waiting(owner, pending) => match owner.poll_take(pending, cx.waker()) {
+                Poll::Ready(output) => output,
+                Poll::Pending => return Poll::Pending,
+            },
+            State::Failed(error) => Err(error.clone()),
+            // Polled again after it was ready.
+            State::Done => Err(CallError::Cancelled),
+        };
+        self.0 = State::Done;
+        Poll::Ready(output)
+    }
+}
+
+impl<T> Drop for CallFuture<T> {
+    fn drop(&mut self) {
+        if let State::Waiting(owner, pending) = &self.0 {
+            owner.abandon(pending.id());
+        }
+    }
+}
+
+impl<T> fmt::Debug for CallFuture<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CallFuture")
+    }
+}

@@ -1,0 +1,184 @@
+//! Where calls wait and events are handed out, the same over every transport.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::poll_fn;
+use std::sync::{Arc, MutexGuard};
+use std::task::{Poll, Waker};
+
+use mcp_proto::client::{Call, CallId, CallOptions, Event, Pending, ServerDetails};
+use mcp_proto::error::CallError;
+use mcp_proto::time::Now;
+
+use super::Hooks;
+use super::calls::{CallFuture, Options, Owner, ProgressHook};
+use crate::context::Report;
+
+/// The calling half of a client machine, over a byte stream or HTTP.
+pub(super) trait Machine: Send {
+    fn start<C: Call>(&mut self, now: Now, call: &C, options: CallOptions) -> Result<Pending<C::Reply>, CallError>;
+    fn take<T>(&mut self, pending: &Pending<T>) -> Option<Result<T, CallError>>;
+    fn cancel(&mut self, now: Now, call: CallId);
+    fn forget(&mut self, call: CallId);
+}
+
+/// A client machine behind a lock, with whatever moves its bytes.
+pub(super) trait Link: Send + Sync + 'static {
+    type Machine: Machine;
+
+    fn lock(&self) -> MutexGuard<'_, Inner<Self::Machine>>;
+    fn now(&self) -> Now;
+    /// Does what the machine says, and sees to it that what it has to send is sent. No lock is held.
+    fn turn(&self);
+}
+
+/// A machine, and who waits for it.
+pub(super) struct Inner<M> {
+    pub(super) machine: M,
+    pub(super) desk: Desk,
+}
+
+#[derive(Default)]
+pub(super) struct Desk {
+    details: Option<Arc<ServerDetails>>,
+    closed: Option<CallError>,
+    /// Those who wait for the connection to open or to close.
+    onlookers: Vec<Waker>,
+    waiting: BTreeMap<CallId, Waker>,
+    /// Calls whose end was handed out: only then may their reply be taken, so that progress comes first.
+    settled: BTreeSet<CallId>,
+    progress: BTreeMap<CallId, ProgressHook>,
+}
+
+/// What an event leads to, once the lock is free.
+pub(super) enum Effect {
+    Wake(Vec<Waker>),
+    Progress(ProgressHook, mcp_proto::client::Progress),
+    Hook(Event),
+}
+
+impl Desk {
+    /// Notes an event; what is returned is to be performed before the next one.
+    pub(super) fn note(&mut self, event: Event) -> Effect {
+        match event {
+            Event::Connected(details) => {
+                self.details = Some(details);
+                Effect::Wake(std::mem::take(&mut self.onlookers))
+            }
+            Event::Settled(call) => {
+                self.settled.insert(call);
+                self.progress.remove(&call);
+                Effect::Wake(self.waiting.remove(&call).into_iter().collect())
+            }
+            Event::Progress(call, progress) => match self.progress.get(&call) {
+                Some(hook) => Effect::Progress(hook.clone(), progress),
+                None => Effect::Wake(Vec::new()),
+            },
+            Event::Closed(error) => {
+                self.closed = Some(error);
+                Effect::Wake(std::mem::take(&mut self.onlookers))
+            }
+            event => Effect::Hook(event),
+        }
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.is_some()
+    }
+}
+
+impl Effect {
+    pub(super) fn perform(self, hooks: &Hooks) {
+        match self {
+            Self::Wake(wakers) => wakers.into_iter().for_each(Waker::wake),
+            Self::Progress(hook, progress) => hook(&progress),
+            Self::Hook(Event::Log(message)) => {
+                if let Some(hook) = &hooks.log {
+                    hook(&message);
+                }
+            }
+            Self::Hook(Event::Notification { method, params }) => {
+                if let Some(hook) = &hooks.notification {
+                    hook(&method, params.as_ref());
+                }
+            }
+            Self::Hook(Event::Diagnostic(diagnostic)) => {
+                if let Some(hook) = &hooks.diagnostic {
+                    hook(&Report::new("server", diagnostic.to_string()));
+                }
+            }
+            Self::Hook(_) => {}
+        }
+    }
+}
+
+/// Starts a call.
+pub(super) fn start<L: Link, C: Call>(link: &Arc<L>, call: &C, options: Options) -> CallFuture<C::Reply> {
+    let mut inner = link.lock();
+    let started = inner.machine.start(link.now(), call, options.call);
+    if let (Ok(pending), Some(hook)) = (&started, options.on_progress) {
+        inner.desk.progress.insert(pending.id(), hook);
+    }
+    drop(inner);
+    link.turn();
+    CallFuture::new(link.clone(), started)
+}
+
+/// Waits until the era is settled, or the connection has failed.
+pub(super) async fn connected<L: Link>(link: &Arc<L>) -> Result<Arc<ServerDetails>, CallError> {
+    poll_fn(|cx| {
+        let desk = &mut link.lock().desk;
+        match (&desk.closed, &desk.details) {
+            (Some(error), _) => Poll::Ready(Err(error.clone())),
+            (None, Some(details)) => Poll::Ready(Ok(details.clone())),
+            (None, None) => desk.look_on(cx.waker()),
+        }
+    })
+    .await
+}
+
+/// Waits until the connection is over.
+pub(super) async fn closed<L: Link>(link: &Arc<L>) {
+    poll_fn(|cx| {
+        let desk = &mut link.lock().desk;
+        if desk.is_closed() { Poll::Ready(()) } else { desk.look_on(cx.waker()) }
+    })
+    .await;
+}
+
+impl Desk {
+    fn look_on<T>(&mut self, waker: &Waker) -> Poll<T> {
+        if !self.onlookers.iter().any(|known| known.will_wake(waker)) {
+            self.onlookers.push(waker.clone());
+        }
+        Poll::Pending
+    }
+}
+
+impl<L: Link, T> Owner<T> for L {
+    fn poll_take(&self, pending: &Pending<T>, waker: &Waker) -> Poll<Result<T, CallError>> {
+        let mut inner = self.lock();
+        if !inner.desk.settled.remove(&pending.id()) {
+            inner.desk.waiting.insert(pending.id(), waker.clone());
+            return Poll::Pending;
+        }
+        match inner.machine.take(pending) {
+            Some(reply) => Poll::Ready(reply),
+            // It has settled and nobody else can take it.
+            None => Poll::Ready(Err(CallError::Cancelled)),
+        }
+    }
+
+    fn abandon(&self, call: CallId) {
+        let now = self.now();
+        let mut inner = self.lock();
+        inner.machine.cancel(now, call);
+        inner.machine.forget(call);
+        inner.desk.waiting.remove(&call);
+        inner.desk.settled.remove(&call);
+        inner.desk.progress.remove(&call);
+        drop(inner);
+        self.turn();
+        // Cancelling settles the call once more, for nobody.
+        self.lock().desk.settled.remove(&call);
+    }
+}

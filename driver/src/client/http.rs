@@ -1,0 +1,360 @@
+//! A client on HTTP: the exchange machine, and the pool of connections that carries its exchanges.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::Waker;
+
+use mcp_proto::client::{
+    Call, CallId, CallOptions, Config, Endpoint as Url, ExchangeId, Http, HttpOutput, Pending,
+};
+use mcp_proto::error::{ApiMisuse, CallError};
+use mcp_proto::head::End;
+use mcp_proto::time::{Instant, Now};
+use mcp_proto::wire::http1::{ConnectionId, ExchangeId as PoolId, Pool, PoolOutput};
+
+use super::Hooks;
+use super::desk::{self, Desk, Effect, Link, Machine};
+use crate::endpoint::{Endpoint, Status, WakerSlot, keep_time};
+use crate::error::Error;
+use crate::runtime::Runtime;
+
+pub(super) struct HttpClient<R: Runtime> {
+    runtime: R,
+    hooks: Hooks,
+    host: String,
+    port: u16,
+    inner: Mutex<desk::Inner<Carried>>,
+    /// Wakes whoever keeps the time.
+    time: WakerSlot,
+    this: Weak<Self>,
+}
+
+/// The exchange machine together with what carries it.
+pub(super) struct Carried {
+    http: Http,
+    pool: Pool,
+    /// Exchanges by the pool's number for them, and the other way round.
+    exchanges: BTreeMap<PoolId, ExchangeId>,
+    carriers: BTreeMap<ExchangeId, PoolId>,
+    connections: BTreeMap<ConnectionId, Arc<WakerSlot>>,
+    /// When whoever keeps the time will wake by itself.
+    armed: Option<Instant>,
+}
+
+impl Machine for Carried {
+    fn start<C: Call>(&mut self, now: Now, call: &C, options: CallOptions) -> Result<Pending<C::Reply>, CallError> {
+        self.http.start(now, call, options)
+    }
+
+    fn take<T>(&mut self, pending: &Pending<T>) -> Option<Result<T, CallError>> {
+        self.http.take(pending)
+    }
+
+    fn cancel(&mut self, now: Now, call: CallId) {
+        self.http.cancel(now, call);
+    }
+
+    fn forget(&mut self, call: CallId) {
+        self.http.forget(call);
+    }
+}
+
+/// What is to be done once the lock is free.
+enum Step {
+    Effect(Effect),
+    Connect(ConnectionId),
+    Wake(Arc<WakerSlot>),
+}
+
+impl Carried {
+    /// Lets machine and pool talk to each other, up to something that needs the lock to be free.
+    fn step(&mut self, desk: &mut Desk, now: Now) -> Option<Step> {
+        loop {
+            match self.http.poll_output() {
+                Some(HttpOutput::Event(event)) => return Some(Step::Effect(desk.note(event))),
+                Some(HttpOutput::Send { exchange, request }) => {
+                    match self.pool.submit(now, &request.head, &request.body) {
+                        Ok(carrier) => {
+                            self.exchanges.insert(carrier, exchange);
+                            self.carriers.insert(exchange, carrier);
+                        }
+                        Err(full) => self.http.handle_failed(now, exchange, &full.to_string(), true),
+                    }
+                }
+                Some(HttpOutput::Abort(exchange)) => {
+                    if let Some(carrier) = self.carriers.remove(&exchange) {
+                        self.exchanges.remove(&carrier);
+                        self.pool.abort(now, carrier);
+                    }
+                }
+                Some(_) => {}
+                None => match self.pool.poll_output() {
+                    Some(PoolOutput::Connect(connection)) => {
+                        self.connections.insert(connection, Arc::default());
+                        return Some(Step::Connect(connection));
+                    }
+                    Some(PoolOutput::Close(connection)) => {
+                        if let Some(waker) = self.connections.remove(&connection) {
+                            return Some(Step::Wake(waker));
+                        }
+                    }
+                    Some(PoolOutput::Head(carrier, head)) => {
+                        if let Some(exchange) = self.exchanges.get(&carrier) {
+                            self.http.handle_head(now, *exchange, head);
+                        }
+                    }
+                    Some(PoolOutput::Body(carrier, bytes)) => {
+                        if let Some(exchange) = self.exchanges.get(&carrier) {
+                            self.http.handle_body(now, *exchange, bytes);
+                        }
+                    }
+                    Some(PoolOutput::End(carrier)) => {
+                        if let Some(exchange) = self.finish(carrier) {
+                            self.http.handle_end(now, exchange, End::Complete);
+                        }
+                    }
+                    Some(PoolOutput::Failed { exchange: carrier, reason, unsent }) => {
+                        if let Some(exchange) = self.finish(carrier) {
+                            self.http.handle_failed(now, exchange, &reason, unsent);
+                        }
+                    }
+                    Some(_) => {}
+                    None => return None,
+                },
+            }
+        }
+    }
+
+    fn finish(&mut self, carrier: PoolId) -> Option<ExchangeId> {
+        let exchange = self.exchanges.remove(&carrier)?;
+        self.carriers.remove(&exchange);
+        Some(exchange)
+    }
+
+    fn timeout(&self) -> Option<Instant> {
+        self.http.poll_timeout().into_iter().chain(self.pool.poll_timeout()).min()
+    }
+}
+
+impl<R: Runtime> HttpClient<R> {
+    /// A client of the server at a URL. Connections are opened as they are needed.
+    pub(super) fn open(runtime: &R, config: Arc<Config>, hooks: Hooks, url: &str) -> Result<Arc<Self>, Error> {
+        let url = Url::parse(url)?;
+        if url.secure {
+            return Err(ApiMisuse::new(
+                "https is not built in yet: put a proxy that speaks TLS in between, or use http on loopback",
+            )
+            .into());
+        }
+        let (host, port) = (url.host().to_owned(), url.port());
+        let now = runtime.now();
+        let pool = Pool::new(&config.limits);
+        let client = Arc::new_cyclic(|this| Self {
+            runtime: runtime.clone(),
+            hooks,
+            host,
+            port,
+            inner: Mutex::new(desk::Inner {
+                machine: Carried {
+                    http: Http::new(now, config, url),
+                    pool,
+                    exchanges: BTreeMap::new(),
+                    carriers: BTreeMap::new(),
+                    connections: BTreeMap::new(),
+                    armed: None,
+                },
+                desk: Desk::default(),
+            }),
+            time: WakerSlot::default(),
+            this: this.clone(),
+        });
+        runtime.spawn(Box::pin(keep_time(runtime.clone(), Arc::new(Timekeeper(client.clone())))));
+        client.turn();
+        Ok(client)
+    }
+
+    /// Ends the connection, and with it a legacy session.
+    pub(super) fn close(&self) {
+        let now = self.runtime.now();
+        self.lock().machine.http.close(now);
+        self.turn();
+    }
+
+    /// Does what machine and pool say; `except` names a connection that looks for output by itself.
+    fn advance(&self, except: Option<ConnectionId>) {
+        loop {
+            let mut inner = self.lock();
+            let desk::Inner { machine, desk } = &mut *inner;
+            let step = machine.step(desk, self.runtime.now());
+            drop(inner);
+            match step {
+                Some(Step::Effect(effect)) => effect.perform(&self.hooks),
+                Some(Step::Connect(connection)) => self.connect(connection),
+                Some(Step::Wake(waker)) => waker.wake(),
+                None => break,
+            }
+        }
+        self.wake(except);
+    }
+
+    /// Wakes the connections that have something to send, and the timekeeper when it sleeps too long.
+    fn wake(&self, except: Option<ConnectionId>) {
+        let mut inner = self.lock();
+        let machine = &mut inner.machine;
+        let busy = |(connection, waker): (&ConnectionId, &Arc<WakerSlot>)| {
+            let wakes = Some(*connection) != except && !machine.pool.transmit(*connection).is_empty();
+            wakes.then(|| waker.clone())
+        };
+        let busy: Vec<_> = machine.connections.iter().filter_map(busy).collect();
+        let timeout = machine.timeout();
+        let sooner = match (timeout, machine.armed) {
+            (Some(timeout), Some(armed)) => timeout < armed,
+            (Some(_), None) => true,
+            (None, _) => false,
+        };
+        let over = inner.desk.is_closed();
+        drop(inner);
+        busy.iter().for_each(|waker| waker.wake());
+        if sooner || over {
+            self.time.wake();
+        }
+    }
+
+    fn connect(&self, connection: ConnectionId) {
+        let Some(client) = self.this.upgrade() else {
+            return;
+        };
+        let runtime = self.runtime.clone();
+        self.runtime.spawn(Box::pin(async move {
+            let connected = runtime.connect(client.host.clone(), client.port).await;
+            let now = runtime.now();
+            match connected {
+                Ok(stream) => {
+                    let waker = {
+                        let machine = &mut client.lock().machine;
+                        machine.pool.handle_connected(now, connection);
+                        // Gone when the pool closed the connection before it was there.
+                        machine.connections.get(&connection).cloned()
+                    };
+                    let Some(waker) = waker else {
+                        return;
+                    };
+                    client.advance(Some(connection));
+                    let end = Connection { client, id: connection, waker, reading: AtomicBool::new(false) };
+                    runtime.drive(stream, Arc::new(end)).await;
+                }
+                Err(error) => {
+                    let reason = format!("cannot connect to {}, port {}: {error}", client.host, client.port);
+                    {
+                        let machine = &mut client.lock().machine;
+                        machine.pool.handle_connect_failed(now, connection, &reason);
+                        machine.connections.remove(&connection);
+                    }
+                    client.advance(None);
+                }
+            }
+        }));
+    }
+}
+
+impl<R: Runtime> Link for HttpClient<R> {
+    type Machine = Carried;
+
+    fn lock(&self) -> MutexGuard<'_, desk::Inner<Carried>> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now(&self) -> Now {
+        self.runtime.now()
+    }
+
+    fn turn(&self) {
+        self.advance(None);
+    }
+}
+
+/// One connection of the pool, for whoever pumps it.
+struct Connection<R: Runtime> {
+    client: Arc<HttpClient<R>>,
+    id: ConnectionId,
+    waker: Arc<WakerSlot>,
+    /// While input is handled, whoever pumps the stream looks for output right after: no need to wake it.
+    reading: AtomicBool,
+}
+
+impl<R: Runtime> Connection<R> {
+    fn input(&self, input: impl FnOnce(&mut Pool)) {
+        self.reading.store(true, Ordering::SeqCst);
+        input(&mut self.client.lock().machine.pool);
+        self.client.advance(Some(self.id));
+        self.reading.store(false, Ordering::SeqCst);
+    }
+}
+
+impl<R: Runtime> Endpoint for Connection<R> {
+    fn handle_bytes(&self, now: Now, bytes: &[u8]) {
+        self.input(|pool| pool.handle_bytes(now, self.id, bytes));
+    }
+
+    fn handle_end(&self, now: Now, end: End) {
+        self.input(|pool| pool.handle_end(now, self.id, end));
+    }
+
+    /// The timekeeper has the timers of the whole pool.
+    fn handle_timeout(&self, _: Now) {}
+
+    fn transmit(&self, _: Now, write: &mut dyn FnMut(&[u8]) -> usize) {
+        let pool = &mut self.client.lock().machine.pool;
+        let taken = write(pool.transmit(self.id));
+        pool.advance(self.id, taken);
+    }
+
+    fn status(&self) -> Status {
+        let inner = self.client.lock();
+        let pool = &inner.machine.pool;
+        Status {
+            timeout: None,
+            wants_read: pool.wants_read(self.id),
+            write_closed: false,
+            finished: pool.is_finished(self.id) && pool.transmit(self.id).is_empty(),
+        }
+    }
+
+    fn register(&self, waker: &Waker) {
+        self.waker.register(waker);
+    }
+}
+
+/// The timers of machine and pool, and the end of both.
+struct Timekeeper<R: Runtime>(Arc<HttpClient<R>>);
+
+impl<R: Runtime> Endpoint for Timekeeper<R> {
+    fn handle_bytes(&self, _: Now, _: &[u8]) {}
+
+    fn handle_end(&self, _: Now, _: End) {}
+
+    fn handle_timeout(&self, now: Now) {
+        {
+            let machine = &mut self.0.lock().machine;
+            machine.armed = None;
+            machine.http.handle_timeout(now);
+            machine.pool.handle_timeout(now);
+        }
+        self.0.advance(None);
+    }
+
+    fn transmit(&self, _: Now, _: &mut dyn FnMut(&[u8]) -> usize) {}
+
+    fn status(&self) -> Status {
+        let mut inner = self.0.lock();
+        let timeout = inner.machine.timeout();
+        inner.machine.armed = timeout;
+        let finished = inner.desk.is_closed() && inner.machine.connections.is_empty();
+        Status { timeout, wants_read: false, write_closed: false, finished }
+    }
+
+    fn register(&self, waker: &Waker) {
+        self.0.time.register(waker);
+    }
+}

@@ -1,0 +1,264 @@
+//! A client on a byte stream: a child process, or any stream that carries one message a line.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::Waker;
+
+use mcp_proto::client::{Call, CallId, CallOptions, Config, Connection, Output, Pending};
+use mcp_proto::error::CallError;
+use mcp_proto::head::End;
+use mcp_proto::time::Now;
+
+use super::Hooks;
+use super::desk::{self, Desk, Inner, Link, Machine};
+use crate::endpoint::{Endpoint, Status, WakerSlot};
+use crate::process::{self, Child, Command};
+use crate::runtime::{Process, Runtime};
+
+/// The client's end of the stream, whichever process is at the other.
+pub(super) struct LineClient<R: Runtime> {
+    runtime: R,
+    hooks: Hooks,
+    inner: Mutex<Inner<Connection>>,
+    /// The process that is spoken to, and what to start when it has to be started again.
+    server: Mutex<Server>,
+    /// Counts the streams; input from any but the last is no longer heard.
+    stream: AtomicU64,
+    waker: WakerSlot,
+    /// While input is handled, whoever pumps the stream looks for output right after: no need to wake it.
+    reading: AtomicBool,
+    this: Weak<Self>,
+}
+
+struct Server {
+    command: Option<Command>,
+    child: Option<Child>,
+}
+
+impl Machine for Connection {
+    fn start<C: Call>(&mut self, now: Now, call: &C, options: CallOptions) -> Result<Pending<C::Reply>, CallError> {
+        self.start(now, call, options)
+    }
+
+    fn take<T>(&mut self, pending: &Pending<T>) -> Option<Result<T, CallError>> {
+        self.take(pending)
+    }
+
+    fn cancel(&mut self, now: Now, call: CallId) {
+        self.cancel(now, call);
+    }
+
+    fn forget(&mut self, call: CallId) {
+        self.forget(call);
+    }
+}
+
+impl<R: Runtime> LineClient<R> {
+    /// Starts a process and speaks to it.
+    pub(super) fn spawn(
+        runtime: &R,
+        config: Arc<Config>,
+        hooks: Hooks,
+        command: Command,
+    ) -> io::Result<Arc<Self>> {
+        let process = process::start(runtime, &command)?;
+        let client = Self::new(runtime, config, hooks, Some(command));
+        client.adopt(process);
+        Ok(client)
+    }
+
+    /// Speaks to whoever is at the other end of a stream.
+    pub(super) fn attach(runtime: &R, config: Arc<Config>, hooks: Hooks, stream: R::Stream) -> Arc<Self> {
+        let client = Self::new(runtime, config, hooks, None);
+        client.drive(stream, None);
+        client
+    }
+
+    fn new(runtime: &R, config: Arc<Config>, hooks: Hooks, command: Option<Command>) -> Arc<Self> {
+        let machine = Connection::new(runtime.now(), config);
+        Arc::new_cyclic(|this| Self {
+            runtime: runtime.clone(),
+            hooks,
+            inner: Mutex::new(Inner { machine, desk: Desk::default() }),
+            server: Mutex::new(Server { command, child: None }),
+            stream: AtomicU64::new(0),
+            waker: WakerSlot::default(),
+            reading: AtomicBool::new(false),
+            this: this.clone(),
+        })
+    }
+
+    /// Ends the connection; the process at the other end sees its input closed.
+    pub(super) fn close(&self) {
+        let now = self.runtime.now();
+        self.lock().machine.close(now);
+        self.turn();
+        if let Some(child) = &self.server().child {
+            child.release();
+        }
+    }
+
+    /// Waits until the connection is over and the process, if there is one, has exited.
+    pub(super) async fn closed(&self) {
+        if let Some(this) = self.this.upgrade() {
+            desk::closed(&this).await;
+        }
+        let child = self.server().child.clone();
+        if let Some(child) = child {
+            child.obituary().await;
+        }
+    }
+
+    fn adopt(&self, process: Process<R>) {
+        let Process { stream, stderr, exit, id } = process;
+        let child = Child::adopt(&self.runtime, stderr, exit, id, self.hooks.stderr.clone());
+        self.server().child = Some(child.clone());
+        self.drive(stream, Some(child));
+    }
+
+    fn drive(&self, stream: R::Stream, child: Option<Child>) {
+        let Some(client) = self.this.upgrade() else {
+            return;
+        };
+        let number = self.stream.fetch_add(1, Ordering::SeqCst) + 1;
+        let end = Arc::new(StreamEnd { client, number, child, ended: AtomicBool::new(false) });
+        self.runtime.spawn(self.runtime.drive(stream, end));
+    }
+
+    /// The server died of the probe: a new one takes its place.
+    fn respawn(&self) {
+        let command = self.server().command.clone();
+        let started = command.map(|command| process::start(&self.runtime, &command));
+        let now = self.runtime.now();
+        match started {
+            Some(Ok(process)) => {
+                self.lock().machine.handle_respawned(now);
+                self.adopt(process);
+            }
+            Some(Err(error)) => self.lock().machine.handle_failed(now, &error.to_string()),
+            None => self.lock().machine.handle_end(now, End::Complete),
+        }
+    }
+
+    fn server(&self) -> MutexGuard<'_, Server> {
+        self.server.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives the machine an input and does what it says.
+    fn input(&self, input: impl FnOnce(&mut Connection)) {
+        self.reading.store(true, Ordering::SeqCst);
+        input(&mut self.lock().machine);
+        self.deliver();
+        self.reading.store(false, Ordering::SeqCst);
+    }
+
+    /// Hands out events one by one, each with no lock held.
+    fn deliver(&self) {
+        loop {
+            let mut inner = self.lock();
+            let effect = match inner.machine.poll_output() {
+                Some(Output::Event(event)) => Some(inner.desk.note(event)),
+                Some(Output::Respawn) => None,
+                Some(_) => continue,
+                None => return,
+            };
+            drop(inner);
+            match effect {
+                Some(effect) => effect.perform(&self.hooks),
+                None => self.respawn(),
+            }
+        }
+    }
+}
+
+impl<R: Runtime> Link for LineClient<R> {
+    type Machine = Connection;
+
+    fn lock(&self) -> MutexGuard<'_, Inner<Connection>> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now(&self) -> Now {
+        self.runtime.now()
+    }
+
+    fn turn(&self) {
+        self.deliver();
+        if !self.reading.load(Ordering::SeqCst) {
+            self.waker.wake();
+        }
+    }
+}
+
+/// One stream of the client, for whoever pumps it.
+struct StreamEnd<R: Runtime> {
+    client: Arc<LineClient<R>>,
+    number: u64,
+    child: Option<Child>,
+    ended: AtomicBool,
+}
+
+impl<R: Runtime> StreamEnd<R> {
+    fn is_current(&self) -> bool {
+        self.client.stream.load(Ordering::SeqCst) == self.number && !self.ended.load(Ordering::SeqCst)
+    }
+}
+
+impl<R: Runtime> Endpoint for StreamEnd<R> {
+    fn handle_bytes(&self, now: Now, bytes: &[u8]) {
+        if self.is_current() {
+            self.client.input(|machine| machine.handle_bytes(now, bytes));
+        }
+    }
+
+    fn handle_end(&self, now: Now, end: End) {
+        if !self.is_current() || self.ended.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let Some(child) = self.child.clone() else {
+            return self.client.input(|machine| machine.handle_end(now, end));
+        };
+        // Why it ended is known once it has exited, which is now or shortly.
+        child.release();
+        let client = self.client.clone();
+        self.client.runtime.spawn(Box::pin(async move {
+            let obituary = child.obituary().await.to_string();
+            let now = client.runtime.now();
+            client.input(|machine| machine.handle_failed(now, &obituary));
+            client.waker.wake();
+        }));
+    }
+
+    fn handle_timeout(&self, now: Now) {
+        self.client.input(|machine| machine.handle_timeout(now));
+    }
+
+    fn transmit(&self, _: Now, write: &mut dyn FnMut(&[u8]) -> usize) {
+        if !self.is_current() {
+            return;
+        }
+        let machine = &mut self.client.lock().machine;
+        let taken = write(machine.transmit());
+        machine.advance(taken);
+    }
+
+    fn status(&self) -> Status {
+        let inner = self.client.lock();
+        let machine = &inner.machine;
+        let current = self.client.stream.load(Ordering::SeqCst) == self.number;
+        let sent = machine.transmit().is_empty();
+        Status {
+            timeout: machine.poll_timeout().filter(|_| current),
+            wants_read: machine.wants_read(),
+            write_closed: machine.is_closed() && sent,
+            finished: !current || (machine.is_closed() && self.ended.load(Ordering::SeqCst)),
+        }
+    }
+
+    fn register(&self, waker: &Waker) {
+        if self.client.stream.load(Ordering::SeqCst) == self.number {
+            self.client.waker.register(waker);
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! Clients: opening a connection, and calling.
+
+mod calls;
+mod desk;
+#[cfg(feature = "http")]
+mod http;
+mod line;
+
+use std::fmt;
+use std::sync::Arc;
+
+use mcp_proto::client::{Call, Config, EraChoice, ServerDetails};
+use mcp_proto::dialect::{Era, Revision};
+use mcp_proto::error::CallError;
+use mcp_proto::limits::Limits;
+use mcp_proto::model::{
+    ClientCapabilities, Implementation, Json, LoggingLevel, LoggingMessageNotificationParams, ServerCapabilities,
+};
+
+use crate::context::Report;
+use crate::error::Error;
+use crate::process::Command;
+use crate::reply::{Mode, Running};
+use crate::runtime::Runtime;
+use desk::Link;
+use line::LineClient;
+
+pub use calls::{CallFuture, Calls, Options};
+pub use mcp_proto::client::{CallTool, Custom, Discover, ListTools, Ping, Progress, SetLevel, ToolReply};
+
+/// A connection to one server. Calls are in [`Calls`]; clones share the connection, and when the last is
+/// dropped it is closed.
+#[derive(Clone)]
+pub struct Client<R: Runtime> {
+    runtime: R,
+    details: Arc<ServerDetails>,
+    limits: Limits,
+    link: Arc<Closing<R>>,
+}
+
+#[derive(Clone)]
+enum AnyLink<R: Runtime> {
+    Line(Arc<LineClient<R>>),
+    #[cfg(feature = "http")]
+    Http(Arc<http::HttpClient<R>>),
+}
+
+/// Closes the connection when nobody can call any more.
+struct Closing<R: Runtime>(AnyLink<R>);
+
+impl<R: Runtime> Drop for Closing<R> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+impl<R: Runtime> Client<R> {
+    /// A client that introduces itself with the name and version of your program.
+    pub fn builder(name: impl Into<String>, version: impl Into<String>) -> ClientBuilder<R> {
+        ClientBuilder {
+            runtime: R::default(),
+            config: Config::new(Implementation::new(name, version)),
+            hooks: Hooks::default(),
+        }
+    }
+
+    /// Starts a server as a child process and connects to it, introducing itself with the name of the
+    /// running program. See [`ClientBuilder`] for choices.
+    pub fn spawn(command: impl Into<Command>) -> <R::Mode as Mode>::Reply<Self, Error> {
+        ClientBuilder::of_this_program().spawn(command)
+    }
+
+    /// Connects to a server's URL, introducing itself with the name of the running program. See
+    /// [`ClientBuilder`] for choices.
+    #[cfg(feature = "http")]
+    pub fn http(url: impl Into<String>) -> <R::Mode as Mode>::Reply<Self, Error> {
+        ClientBuilder::of_this_program().http(url)
+    }
+
+    /// Everything the server said about itself.
+    pub fn details(&self) -> &ServerDetails {
+        &self.details
+    }
+
+    /// The revision that this connection speaks.
+    pub fn revision(&self) -> Revision {
+        self.details.revision
+    }
+
+    /// The era of that revision.
+    pub fn era(&self) -> Era {
+        self.details.era()
+    }
+
+    /// The server's name and version, where it told them. A claim: for people to read, not to decide on.
+    pub fn server_info(&self) -> Option<&Implementation> {
+        self.details.info.as_ref()
+    }
+
+    /// What the server offers.
+    pub fn capabilities(&self) -> &ServerCapabilities {
+        &self.details.capabilities
+    }
+
+    /// How to use the server, in its own words.
+    pub fn instructions(&self) -> Option<&str> {
+        self.details.instructions.as_deref()
+    }
+
+    /// Closes the connection and waits until that is done: a session is ended, a child process has exited.
+    /// Calls under way fail.
+    pub fn close(&self) -> <R::Mode as Mode>::Reply<(), Error> {
+        let link = self.link.0.clone();
+        link.close();
+        self.runtime.run(Running::task(async move {
+            link.closed().await;
+            Ok(())
+        }))
+    }
+
+    fn start_call<C: Call>(&self, call: &C, options: Options) -> CallFuture<C::Reply> {
+        match &self.link.0 {
+            AnyLink::Line(link) => desk::start(link, call, options),
+            #[cfg(feature = "http")]
+            AnyLink::Http(link) => desk::start(link, call, options),
+        }
+    }
+}
+
+impl<R: Runtime> AnyLink<R> {
+    fn close(&self) {
+        match self {
+            Self::Line(link) => link.close(),
+            #[cfg(feature = "http")]
+            Self::Http(link) => link.close(),
+        }
+    }
+
+    async fn closed(&self) {
+        match self {
+            Self::Line(link) => link.closed().await,
+            #[cfg(feature = "http")]
+            Self::Http(link) => desk::closed(link).await,
+        }
+    }
+
+    async fn connected(&self) -> Result<Arc<ServerDetails>, CallError> {
+        match self {
+            Self::Line(link) => desk::connected(link).await,
+            #[cfg(feature = "http")]
+            Self::Http(link) => desk::connected(link).await,
+        }
+    }
+}
+
+impl<R: Runtime> fmt::Debug for Client<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client").field("details", &self.details).finish_non_exhaustive()
+    }
+}
+
+/// A client before it connects: who it is, and how it goes about its calls.
+#[derive(Clone)]
+pub struct ClientBuilder<R: Runtime> {
+    runtime: R,
+    config: Config,
+    hooks: Hooks,
+}
+
+/// What an application wants to hear of.
+#[derive(Clone, Default)]
+pub(crate) struct Hooks {
+    log: Option<Arc<dyn Fn(&LoggingMessageNotificationParams) + Send + Sync>>,
+    notification: Option<Arc<dyn Fn(&str, Option<&Json>) + Send + Sync>>,
+    diagnostic: Option<Arc<dyn Fn(&Report) + Send + Sync>>,
+    stderr: Option<Arc<dyn Fn(&[u8]) + Send + Sync>>,
+}
+
+impl<R: Runtime> ClientBuilder<R> {
+    fn of_this_program() -> Self {
+        let program = std::env::current_exe().ok();
+        let name = program.as_deref().and_then(std::path::Path::file_stem).map(|name| name.to_string_lossy());
+        Client::builder(name.as_deref().unwrap_or("client"), "0")
+    }
+
+    /// Runs on this handle of the runtime instead of the default one.
+    #[must_use]
+    pub fn runtime(mut self, runtime: R) -> Self {
+        self.runtime = runtime;
+        self
+    }
+
+    /// Which era to speak. Default: modern if the server is, else legacy.
+    #[must_use]
+    pub fn era(mut self, era: EraChoice) -> Self {
+        self.config.era = era;
+        self
+    }
+
+    /// Bounds other than the default ones.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.config.limits = limits;
+        self
+    }
+
+    /// What the server may ask of this client.
+    #[must_use]
+    pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
+        self.config.capabilities = capabilities;
+        self
+    }
+
+    /// Adds a field to every HTTP request, such as `Authorization`.
+    #[must_use]
+    pub fn header(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
+        self.config = self.config.header(name, value);
+        self
+    }
+
+    /// Asks for log messages from `level` on, and hears them.
+    #[must_use]
+    pub fn on_log(
+        mut self,
+        level: LoggingLevel,
+        hook: impl Fn(&LoggingMessageNotificationParams) + Send + Sync + 'static,
+    ) -> Self {
+        self.config.log_level = Some(level);
+        self.hooks.log = Some(Arc::new(hook));
+        self
+    }
+
+    /// Hears notifications by method and parameters, those apart that belong to a call.
+    #[must_use]
+    pub fn on_notification(mut self, hook: impl Fn(&str, Option<&Json>) + Send + Sync + 'static) -> Self {
+        self.hooks.notification = Some(Arc::new(hook));
+        self
+    }
+
+    /// Hears what the server does against the protocol and what was done about it.
+    #[must_use]
+    pub fn on_diagnostic(mut self, hook: impl Fn(&Report) + Send + Sync + 'static) -> Self {
+        self.hooks.diagnostic = Some(Arc::new(hook));
+        self
+    }
+
+    /// Hears what a child process writes to standard error. Its last 8 KiB are kept for the error that tells
+    /// of its death in any case.
+    #[must_use]
+    pub fn on_stderr(mut self, hook: impl Fn(&[u8]) + Send + Sync + 'static) -> Self {
+        self.hooks.stderr = Some(Arc::new(hook));
+        self
+    }
+
+    /// Whatever else can be configured.
+    #[must_use]
+    pub fn configure(mut self, change: impl FnOnce(&mut Config)) -> Self {
+        change(&mut self.config);
+        self
+    }
+
+    /// Starts a server as a child process and connects to it.
+    pub fn spawn(self, command: impl Into<Command>) -> <R::Mode as Mode>::Reply<Client<R>, Error> {
+        let (runtime, command) = (self.runtime.clone(), command.into());
+        runtime.run(Running::task(async move {
+            let (runtime, config) = self.start();
+            let link = LineClient::spawn(&runtime, Arc::new(config.clone()), self.hooks, command);
+            let link = link.map_err(|error| Error::io("starting the server", error))?;
+            connect(runtime, config.limits, AnyLink::Line(link)).await
+        }))
+    }
+
+    /// Connects to a server at the other end of a byte stream, which carries one message a line.
+    pub fn stream(self, stream: R::Stream) -> <R::Mode as Mode>::Reply<Client<R>, Error> {
+        let runtime = self.runtime.clone();
+        runtime.run(Running::task(async move {
+            let (runtime, config) = self.start();
+            let link = LineClient::attach(&runtime, Arc::new(config.clone()), self.hooks, stream);
+            connect(runtime, config.limits, AnyLink::Line(link)).await
+        }))
+    }
+
+    /// Connects to a server's URL: Streamable HTTP.
+    #[cfg(feature = "http")]
+    pub fn http(self, url: impl Into<String>) -> <R::Mode as Mode>::Reply<Client<R>, Error> {
+        let (runtime, url) = (self.runtime.clone(), url.into());
+        runtime.run(Running::task(async move {
+            let (runtime, config) = self.start();
+            let link = http::HttpClient::open(&runtime, Arc::new(config.clone()), self.hooks, &url)?;
+            connect(runtime, config.limits, AnyLink::Http(link)).await
+        }))
+    }
+
+    fn start(&self) -> (R, Config) {
+        self.runtime.configure(&self.config.limits);
+        (self.runtime.clone(), self.config.clone())
+    }
+}
+
+async fn connect<R: Runtime>(runtime: R, limits: Limits, link: AnyLink<R>) -> Result<Client<R>, Error> {
+    // Closes the connection again when it does not come up, or when nobody waits for it any more.
+    let link = Closing(link);
+    let details = link.0.connected().await?;
+    Ok(Client { runtime, details, limits, link: Arc::new(link) })
+}
+
+impl<R: Runtime> fmt::Debug for ClientBuilder<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClientBuilder").field("config", &self.config).finish_non_exhaustive()
+    }
+}

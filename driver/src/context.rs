@@ -1,0 +1,224 @@
+//! What a handler knows about the call it serves, and its way to answer.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Poll, Waker};
+
+use mcp_proto::dialect::{Era, Revision};
+use mcp_proto::error::{ErrorObject, code};
+use mcp_proto::model::{Json, LoggingLevel, LoggingMessageNotificationParams, Progress};
+use mcp_proto::server::{CallId, WriteResult};
+use serde::Serialize;
+
+/// Where the messages of one connection's or exchange's calls go. Input for a finished call is dropped.
+pub(crate) trait Outlet: Send + Sync {
+    fn respond(&self, call: CallId, result: &dyn WriteResult);
+    fn fail(&self, call: CallId, error: &ErrorObject);
+    fn progress(&self, call: CallId, progress: &Progress);
+    fn log(&self, call: CallId, message: &LoggingMessageNotificationParams);
+    /// Something for people on this side.
+    fn report(&self, report: Report);
+    /// The call will not be heard of again.
+    fn done(&self, call: CallId);
+}
+
+/// Something that went wrong on this side, or that a peer did wrong; see
+/// [`Server::on_error`](crate::Server::on_error). Holds no payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Report {
+    /// What was going on: `tool echo`, `connection`, ...
+    pub what: String,
+    /// What happened.
+    pub detail: String,
+}
+
+impl Report {
+    pub(crate) fn new(what: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { what: what.into(), detail: detail.into() }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.what, self.detail)
+    }
+}
+
+/// The request that a handler is serving.
+///
+/// Clones speak for the same request. Everything is allowed at any time: once the request is answered or
+/// cancelled, progress and logs go nowhere.
+#[derive(Clone)]
+pub struct Context {
+    shared: Arc<CallState>,
+}
+
+/// One call, as its handler, its task and its connection share it.
+pub(crate) struct CallState {
+    outlet: Arc<dyn Outlet>,
+    call: CallId,
+    name: Arc<str>,
+    revision: Revision,
+    meta: Option<Json>,
+    cancelled: AtomicBool,
+    wakers: Mutex<Vec<Waker>>,
+}
+
+impl CallState {
+    pub(crate) fn new(
+        outlet: Arc<dyn Outlet>,
+        call: CallId,
+        name: Arc<str>,
+        revision: Revision,
+        meta: Option<Json>,
+    ) -> Arc<Self> {
+        let (cancelled, wakers) = (AtomicBool::new(false), Mutex::new(Vec::new()));
+        Arc::new(Self { outlet, call, name, revision, meta, cancelled, wakers })
+    }
+
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Acquire)
+    }
+
+    /// Tells handler and task to stop.
+    pub(crate) fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Release);
+        let wakers = std::mem::take(&mut *self.wakers.lock().unwrap_or_else(PoisonError::into_inner));
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    pub(crate) fn poll_cancelled(&self, waker: &Waker) -> Poll<()> {
+        if self.is_cancelled() {
+            return Poll::Ready(());
+        }
+        let mut wakers = self.wakers.lock().unwrap_or_else(PoisonError::into_inner);
+        if !wakers.iter().any(|known| known.will_wake(waker)) {
+            wakers.push(waker.clone());
+        }
+        // A cancellation between the first look and the registration found no waker to wake.
+        if self.is_cancelled() { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    pub(crate) fn report(&self, detail: impl Into<String>) {
+        self.outlet.report(Report::new(format!("tool {}", self.name), detail));
+    }
+}
+
+impl Context {
+    pub(crate) fn new(shared: Arc<CallState>) -> Self {
+        Self { shared }
+    }
+
+    /// Reports progress: how far, of how much if that is known, and a word on it. Sent at once, on the
+    /// stream that the answer will come on, if the client asked for progress. `progress` must grow with
+    /// every report; one that does not is dropped.
+    ///
+    /// <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress>
+    pub fn progress(&self, progress: impl Into<Progress>) {
+        self.shared.outlet.progress(self.shared.call, &progress.into());
+    }
+
+    /// Sends a log message, if the client asked for logs of this level: in the modern era with the request,
+    /// in the legacy one for the session.
+    ///
+    /// Deprecated by revision 2026-07-28 in favour of standard error and OpenTelemetry; it still works.
+    /// Logs must not hold secrets.
+    ///
+    /// <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging>
+    pub fn log(&self, level: LoggingLevel, data: impl Serialize) {
+        match Json::new(&data) {
+            Ok(data) => {
+                self.shared.outlet.log(self.shared.call, &LoggingMessageNotificationParams::new(level, data));
+            }
+            Err(error) => self.shared.report(format!("log data cannot be written as JSON: {error}")),
+        }
+    }
+
+    /// Whether the client gave up on the request. A blocking handler looks at this now and then; an async
+    /// one is dropped at its next await.
+    pub fn is_cancelled(&self) -> bool {
+        self.shared.is_cancelled()
+    }
+
+    /// Is ready once the client has given up on the request.
+    pub async fn cancelled(&self) {
+        poll_fn(|cx| self.shared.poll_cancelled(cx.waker())).await;
+    }
+
+    /// The revision that the request is served under.
+    pub fn revision(&self) -> Revision {
+        self.shared.revision
+    }
+
+    /// The era of that revision.
+    pub fn era(&self) -> Era {
+        self.shared.revision.era()
+    }
+
+    /// The request's `_meta`, as it came.
+    pub fn meta(&self) -> Option<&Json> {
+        self.shared.meta.as_ref()
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context")
+            .field("tool", &self.shared.name)
+            .field("revision", &self.shared.revision)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The obligation to answer a call. Dropped unanswered, it answers an internal error.
+pub struct Responder {
+    shared: Arc<CallState>,
+    answered: bool,
+}
+
+impl Responder {
+    pub(crate) fn new(shared: Arc<CallState>) -> Self {
+        Self { shared, answered: false }
+    }
+
+    /// Answers with a result.
+    pub fn respond(mut self, result: &dyn WriteResult) {
+        self.answered = true;
+        self.shared.outlet.respond(self.shared.call, result);
+    }
+
+    /// Answers with an error that the peer may read.
+    pub fn fail(mut self, error: &ErrorObject) {
+        self.answered = true;
+        self.shared.outlet.fail(self.shared.call, error);
+    }
+
+    /// Answers `internal error` and keeps the reason on this side.
+    pub fn fail_internally(mut self, detail: &str) {
+        self.shared.report(detail);
+        self.answer_internal();
+    }
+
+    fn answer_internal(&mut self) {
+        self.answered = true;
+        self.shared.outlet.fail(self.shared.call, &ErrorObject::new(code::INTERNAL, "internal error"));
+    }
+}
+
+impl Drop for Responder {
+    fn drop(&mut self) {
+        if !self.answered {
+            self.answer_internal();
+        }
+        self.shared.outlet.done(self.shared.call);
+    }
+}
+
+impl fmt::Debug for Responder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Responder").field("answered", &self.answered).finish_non_exhaustive()
+    }
+}

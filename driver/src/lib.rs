@@ -1,0 +1,40 @@
+//! The runtime-neutral half of mcp-proto: typed handlers, handles, wakers and drop guards.
+//!
+//! Nothing here opens a socket. An adapter (`mcp-tokio`, `mcp-smol`, `mcp-blocking`) implements [`Runtime`]
+//! and re-exports the rest; whoever has another executor does the same.
+#![forbid(unsafe_code)]
+
+mod client;
+mod clock;
+mod context;
+mod endpoint;
+mod error;
+mod process;
+mod reply;
+mod runtime;
+mod server;
+mod stdio;
+mod tool;
+
+pub use mcp_proto as proto;
+pub use mcp_proto::dialect::{Era, Revision};
+pub use mcp_proto::entropy::Seed;
+pub use mcp_proto::error::{ApiMisuse, CallError, ErrorObject};
+pub use mcp_proto::head::End;
+pub use mcp_proto::limits::Limits;
+pub use mcp_proto::model;
+pub use mcp_proto::time::{Instant, Now};
+
+pub use client::*;
+pub use clock::Clock;
+pub use context::{Context, Report, Responder};
+pub use endpoint::{ByteStream, Endpoint, Status, WakerSlot, keep_time, pump, with_scratch};
+pub use error::Error;
+pub use process::Command;
+pub use reply::{Async, Blocking, Mode, Running, block_on};
+pub use runtime::{BoxFuture, Job, Process, Runtime};
+pub use server::*;
+pub use stdio::Stdio;
+pub use tool::{
+    AsyncHandler, BlockingHandler, ByHand, FromValue, Handler, IntoToolResult, Tool, ToolError, ToolHandler, Value,
+};

@@ -1,0 +1,341 @@
+//! Child processes: what to start, and how to end it.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::path::PathBuf;
+use std::pin::pin;
+use std::process::ExitStatus;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use mcp_proto::head::End;
+use mcp_proto::time::{Instant, Now};
+
+use crate::endpoint::{Endpoint, Status};
+use crate::runtime::{BoxFuture, Process, Runtime};
+
+/// A server to start as a child process.
+///
+/// The child inherits the environment, changed by [`env`](Self::env), and runs in a process group of its own,
+/// so that whatever it starts ends with it.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Command {
+    /// The program: a path, or a name looked up in `PATH`.
+    pub program: OsString,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// Environment variables to set.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Its working directory; ours by default.
+    pub directory: Option<PathBuf>,
+}
+
+impl Command {
+    /// A program without arguments.
+    pub fn new(program: impl Into<OsString>) -> Self {
+        Self { program: program.into(), arguments: Vec::new(), environment: Vec::new(), directory: None }
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
+        self.arguments.push(argument.into());
+        self
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn args<A: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
+        self.arguments.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets an environment variable.
+    #[must_use]
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.environment.push((name.into(), value.into()));
+        self
+    }
+
+    /// Sets the working directory.
+    #[must_use]
+    pub fn directory(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.directory = Some(directory.into());
+        self
+    }
+
+    /// The same for std, for adapters to start: in a process group of its own, with three pipes.
+    pub fn to_std(&self) -> std::process::Command {
+        let mut command = std::process::Command::new(&self.program);
+        command.args(&self.arguments).envs(self.environment.iter().map(|(name, value)| (name, value)));
+        if let Some(directory) = &self.directory {
+            command.current_dir(directory);
+        }
+        let pipe = std::process::Stdio::piped;
+        command.stdin(pipe()).stdout(pipe()).stderr(pipe());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command
+    }
+}
+
+/// A program given as one word: `Client::spawn("calculator")`.
+impl From<&str> for Command {
+    fn from(program: &str) -> Self {
+        Self::new(program)
+    }
+}
+
+impl From<String> for Command {
+    fn from(program: String) -> Self {
+        Self::new(program)
+    }
+}
+
+/// Prints the program alone: arguments and environment may hold secrets.
+impl fmt::Debug for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Command").field("program", &self.program).finish_non_exhaustive()
+    }
+}
+
+/// How long a child has after its standard input is closed, and again after it was asked to terminate.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How long standard error is read on after the exit.
+const DRAIN: Duration = Duration::from_millis(200);
+
+/// How a child ended, and the last it said on standard error.
+#[derive(Clone, Debug)]
+pub(crate) struct Obituary {
+    pub(crate) status: Option<ExitStatus>,
+    pub(crate) stderr: String,
+}
+
+impl fmt::Display for Obituary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.status {
+            Some(status) => write!(f, "the server process ended ({status})")?,
+            None => f.write_str("the server process closed its output")?,
+        }
+        match self.stderr.trim_end() {
+            "" => f.write_str("; it wrote nothing to standard error"),
+            stderr => write!(f, "; the end of its standard error:\n{stderr}"),
+        }
+    }
+}
+
+/// Starts a program, with an error that says what was looked for and where.
+pub(crate) fn start<R: Runtime>(runtime: &R, command: &Command) -> io::Result<Process<R>> {
+    runtime.spawn_process(command).map_err(|error| {
+        let program = command.program.to_string_lossy();
+        let place = match (program.contains(['/', '\\']), std::env::var_os("PATH")) {
+            (true, _) => String::new(),
+            (false, Some(path)) => format!(", looked up in PATH={}", path.to_string_lossy()),
+            (false, None) => ", and PATH is not set".into(),
+        };
+        io::Error::new(error.kind(), format!("cannot start `{program}`{place}: {error}"))
+    })
+}
+
+/// The life of a child beside its stream: its standard error is always drained, and once its stream is done
+/// it ends, by itself, by TERM or by KILL, together with whatever it started.
+#[derive(Clone)]
+pub(crate) struct Child {
+    shared: Arc<ChildShared>,
+}
+
+struct ChildShared {
+    stderr: Mutex<Tail>,
+    state: Mutex<ChildState>,
+}
+
+#[derive(Default)]
+struct ChildState {
+    status: Option<ExitStatus>,
+    exited: bool,
+    /// Standard error has ended, or was given up after the exit.
+    drained: bool,
+    drain_until: Option<Instant>,
+    released: bool,
+    wakers: Vec<Waker>,
+}
+
+impl Child {
+    /// Takes charge of a child that was just started.
+    pub(crate) fn adopt<R: Runtime>(
+        runtime: &R,
+        stderr: R::Stream,
+        exit: BoxFuture<io::Result<ExitStatus>>,
+        id: u32,
+        echo: Option<StderrHook>,
+    ) -> Self {
+        let shared =
+            Arc::new(ChildShared { stderr: Mutex::new(Tail::new(echo)), state: Mutex::new(ChildState::default()) });
+        let child = Self { shared };
+        runtime.spawn(runtime.drive(stderr, Arc::new(child.clone())));
+        runtime.spawn(Box::pin(child.clone().supervise(runtime.clone(), exit, id)));
+        child
+    }
+
+    /// The stream is done: the child may take its time, but not much.
+    pub(crate) fn release(&self) {
+        self.update(|state| state.released = true);
+    }
+
+    /// Waits for the end of the child, and for what it said last.
+    pub(crate) async fn obituary(&self) -> Obituary {
+        std::future::poll_fn(|cx| self.poll_state(cx, |state| state.exited && state.drained)).await;
+        let stderr = self.shared.stderr.lock().unwrap_or_else(PoisonError::into_inner).text();
+        let status = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner).status;
+        Obituary { status, stderr }
+    }
+
+    async fn supervise<R: Runtime>(self, runtime: R, exit: BoxFuture<io::Result<ExitStatus>>, id: u32) {
+        let mut exit = exit;
+        let released = std::future::poll_fn(|cx| match exit.as_mut().poll(cx) {
+            Poll::Ready(status) => Poll::Ready(Some(status)),
+            Poll::Pending => self.poll_state(cx, |state| state.released).map(|()| None),
+        });
+        let status = match released.await {
+            Some(status) => status,
+            None => terminate(&runtime, exit, id).await,
+        };
+        // The leader is gone; whatever else is in its group goes with it.
+        signal(id, Signal::Kill);
+        self.update(|state| {
+            state.status = status.ok();
+            state.exited = true;
+            state.drain_until = Some(runtime.now().mono + DRAIN);
+        });
+    }
+
+    fn update(&self, change: impl FnOnce(&mut ChildState)) {
+        let wakers = {
+            let mut state = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+            change(&mut state);
+            std::mem::take(&mut state.wakers)
+        };
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    fn poll_state(&self, cx: &mut Context<'_>, done: impl Fn(&ChildState) -> bool) -> Poll<()> {
+        let mut state = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if done(&state) {
+            return Poll::Ready(());
+        }
+        if !state.wakers.iter().any(|waker| waker.will_wake(cx.waker())) {
+            state.wakers.push(cx.waker().clone());
+        }
+        Poll::Pending
+    }
+}
+
+async fn terminate<R: Runtime>(
+    runtime: &R,
+    mut exit: BoxFuture<io::Result<ExitStatus>>,
+    id: u32,
+) -> io::Result<ExitStatus> {
+    for next in [Signal::Terminate, Signal::Kill] {
+        let mut deadline = pin!(runtime.sleep_until(runtime.now().mono + GRACE));
+        let waited = std::future::poll_fn(|cx| match exit.as_mut().poll(cx) {
+            Poll::Ready(status) => Poll::Ready(Some(status)),
+            Poll::Pending => deadline.as_mut().poll(cx).map(|()| None),
+        });
+        if let Some(status) = waited.await {
+            return status;
+        }
+        signal(id, next);
+    }
+    exit.await
+}
+
+#[derive(Clone, Copy)]
+enum Signal {
+    Terminate,
+    Kill,
+}
+
+/// Signals a child's whole group. A group that is gone already is no error.
+fn signal(id: u32, signal: Signal) {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Pid, Signal as Unix, kill_process_group};
+        let signal = match signal {
+            Signal::Terminate => Unix::TERM,
+            Signal::Kill => Unix::KILL,
+        };
+        if let Some(group) = i32::try_from(id).ok().and_then(Pid::from_raw) {
+            let _ = kill_process_group(group, signal);
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = (id, signal);
+}
+
+/// Called with what a child writes to standard error, as it arrives.
+pub(crate) type StderrHook = Arc<dyn Fn(&[u8]) + Send + Sync>;
+
+/// The last bytes of a stream.
+struct Tail {
+    bytes: VecDeque<u8>,
+    echo: Option<StderrHook>,
+}
+
+impl Tail {
+    const KEPT: usize = 8 << 10;
+
+    fn new(echo: Option<StderrHook>) -> Self {
+        Self { bytes: VecDeque::new(), echo }
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        if let Some(echo) = &self.echo {
+            echo(bytes);
+        }
+        let kept = bytes.len().min(Self::KEPT);
+        let over = (self.bytes.len() + kept).saturating_sub(Self::KEPT);
+        self.bytes.drain(..over);
+        self.bytes.extend(&bytes[bytes.len() - kept..]);
+    }
+
+    fn text(&self) -> String {
+        let bytes: Vec<u8> = self.bytes.iter().copied().collect();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+/// A child's standard error as an endpoint: read to the end, never written.
+impl Endpoint for Child {
+    fn handle_bytes(&self, _: Now, bytes: &[u8]) {
+        self.shared.stderr.lock().unwrap_or_else(PoisonError::into_inner).push(bytes);
+    }
+
+    fn handle_end(&self, _: Now, _: End) {
+        self.update(|state| state.drained = true);
+    }
+
+    /// Whoever holds on to standard error after the exit has left the group and is none of our business.
+    fn handle_timeout(&self, now: Now) {
+        let over = |state: &mut ChildState| state.drain_until.is_some_and(|until| until <= now.mono);
+        self.update(|state| state.drained |= over(state));
+    }
+
+    fn transmit(&self, _: Now, _: &mut dyn FnMut(&[u8]) -> usize) {}
+
+    fn status(&self) -> Status {
+        let state = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let timeout = state.drain_until.filter(|_| !state.drained);
+        Status { timeout, wants_read: true, write_closed: false, finished: state.drained }
+    }
+
+    fn register(&self, waker: &Waker) {
+        let mut cx = Context::from_waker(waker);
+        let _ = self.poll_state(&mut cx, |state| state.drained);
+    }
+}

@@ -1,0 +1,225 @@
+//! One HTTP request and its response: the exchange machine, its handlers and its session, behind one handle.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::Waker;
+
+use mcp_proto::error::ErrorObject;
+use mcp_proto::head::{BodyLength, End, RequestHead, ResponseHead};
+use mcp_proto::model::{LoggingMessageNotificationParams, Progress};
+use mcp_proto::server::{Call, CallId, Exchange, ExchangeId, ExchangeOutput, WriteResult};
+use mcp_proto::time::{Instant, Now};
+
+use super::calls::Calls;
+use super::http::HttpService;
+use crate::context::{Outlet, Report};
+use crate::endpoint::WakerSlot;
+use crate::runtime::Runtime;
+
+/// An exchange under way, for whatever carries HTTP: our own connections, hyper, axum, a Worker.
+///
+/// Feed the request's body, take the response's head, then its body until it has ended. Everything may be
+/// called at any time and from any thread.
+pub struct ExchangeHandle<R: Runtime> {
+    service: Arc<HttpService<R>>,
+    id: ExchangeId,
+    inner: Mutex<Inner>,
+    calls: Calls,
+    waker: WakerSlot,
+    /// While input is handled, whoever gave it looks for output right after: no need to wake it.
+    reading: AtomicBool,
+    this: Weak<Self>,
+}
+
+struct Inner {
+    machine: Exchange,
+    head: Option<(ResponseHead, BodyLength)>,
+    ended: bool,
+}
+
+/// What is to be done once the lock is free.
+enum Effect {
+    Call(CallId, Call),
+    Cancelled(CallId),
+    Report(Report),
+}
+
+impl<R: Runtime> ExchangeHandle<R> {
+    /// Opens an exchange for a request whose head has arrived.
+    pub fn open(service: &Arc<HttpService<R>>, head: RequestHead) -> Arc<Self> {
+        let id = service.next_id();
+        let now = service.now();
+        let machine = Exchange::new(now, id, service.config().clone(), head);
+        let handle = Arc::new_cyclic(|this| Self {
+            service: service.clone(),
+            id,
+            inner: Mutex::new(Inner { machine, head: None, ended: false }),
+            calls: Calls::default(),
+            waker: WakerSlot::default(),
+            reading: AtomicBool::new(false),
+            this: this.clone(),
+        });
+        handle.input(|_| {});
+        handle
+    }
+
+    /// A piece of the request's body.
+    pub fn handle_body(&self, bytes: &[u8]) {
+        let now = self.service.now();
+        self.input(|machine| machine.handle_body(now, bytes));
+    }
+
+    /// The end of the request's body.
+    pub fn handle_end(&self, end: End) {
+        let now = self.service.now();
+        self.input(|machine| machine.handle_end(now, end));
+    }
+
+    /// The client is gone, or closed the response.
+    pub fn handle_abort(&self) {
+        let now = self.service.now();
+        self.input(|machine| machine.handle_abort(now));
+    }
+
+    /// The time of [`timeout`](Self::timeout) has come.
+    pub fn handle_timeout(&self, now: Now) {
+        self.input(|machine| machine.handle_timeout(now));
+    }
+
+    pub(super) fn handle_cancel(&self) {
+        let now = self.service.now();
+        self.input(|machine| machine.handle_cancel(now));
+        self.waker.wake();
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is to be called at the latest.
+    pub fn timeout(&self) -> Option<Instant> {
+        self.lock().machine.poll_timeout()
+    }
+
+    /// The head of the response, once, as soon as it is known.
+    pub fn take_head(&self) -> Option<(ResponseHead, BodyLength)> {
+        self.lock().head.take()
+    }
+
+    /// Shows `write` what there is of the response's body; what it takes is forgotten.
+    pub fn transmit(&self, write: &mut dyn FnMut(&[u8]) -> usize) {
+        let mut inner = self.lock();
+        let taken = write(inner.machine.transmit());
+        inner.machine.advance(taken);
+    }
+
+    /// Whether the response is complete and taken.
+    pub fn is_ended(&self) -> bool {
+        let inner = self.lock();
+        inner.ended && inner.head.is_none() && inner.machine.transmit().is_empty()
+    }
+
+    /// Asks for a wake-up when there is more of the response.
+    pub fn register(&self, waker: &Waker) {
+        self.waker.register(waker);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives the machine an input and does what it says. Handlers run with no lock held.
+    fn input(&self, input: impl FnOnce(&mut Exchange)) {
+        self.reading.store(true, Ordering::SeqCst);
+        let mut inner = self.lock();
+        input(&mut inner.machine);
+        loop {
+            let effect = self.advance(&mut inner);
+            drop(inner);
+            match effect {
+                Some(effect) => self.perform(effect),
+                None => break,
+            }
+            inner = self.lock();
+        }
+        self.reading.store(false, Ordering::SeqCst);
+    }
+
+    /// Takes the machine's outputs up to one that needs the lock to be free.
+    fn advance(&self, inner: &mut Inner) -> Option<Effect> {
+        while let Some(output) = inner.machine.poll_output() {
+            match output {
+                ExchangeOutput::Head(head, length) => inner.head = Some((head, length)),
+                ExchangeOutput::End => inner.ended = true,
+                ExchangeOutput::Session(query) => {
+                    let answer = self.service.query(self.this.clone(), self.id, query);
+                    inner.machine.handle_session(self.service.now(), answer);
+                }
+                ExchangeOutput::Call(id, call) => return Some(Effect::Call(id, call)),
+                ExchangeOutput::Cancelled(id) => return Some(Effect::Cancelled(id)),
+                ExchangeOutput::Diagnostic(diagnostic) => {
+                    return Some(Effect::Report(Report::new("exchange", diagnostic.to_string())));
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+
+    fn perform(&self, effect: Effect) {
+        match effect {
+            Effect::Call(id, call) => {
+                if let Some(outlet) = self.this.upgrade() {
+                    self.calls.start(self.service.shared(), outlet, id, call);
+                }
+            }
+            Effect::Cancelled(id) => self.calls.cancel(id),
+            Effect::Report(report) => self.service.shared().report(&report),
+        }
+        self.service.route_cancellations();
+    }
+
+    /// Says something on behalf of a handler.
+    fn say(&self, say: impl FnOnce(&mut Exchange, Now)) {
+        let now = self.service.now();
+        let mut inner = self.lock();
+        say(&mut inner.machine, now);
+        let effect = self.advance(&mut inner);
+        drop(inner);
+        if let Some(effect) = effect {
+            self.perform(effect);
+            self.input(|_| {});
+        }
+        if !self.reading.load(Ordering::SeqCst) {
+            self.waker.wake();
+        }
+    }
+}
+
+impl<R: Runtime> std::fmt::Debug for ExchangeHandle<R> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ExchangeHandle").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+impl<R: Runtime> Outlet for ExchangeHandle<R> {
+    fn respond(&self, call: CallId, result: &dyn WriteResult) {
+        self.say(|machine, now| machine.respond(now, call, result));
+    }
+
+    fn fail(&self, call: CallId, error: &ErrorObject) {
+        self.say(|machine, now| machine.fail(now, call, error));
+    }
+
+    fn progress(&self, call: CallId, progress: &Progress) {
+        self.say(|machine, now| machine.progress(now, call, progress));
+    }
+
+    fn log(&self, call: CallId, message: &LoggingMessageNotificationParams) {
+        self.say(|machine, now| machine.log(now, call, message));
+    }
+
+    fn report(&self, report: Report) {
+        self.service.shared().report(&report);
+    }
+
+    fn done(&self, call: CallId) {
+        self.calls.done(call);
+    }
+}

@@ -1,0 +1,320 @@
+//! A server on HTTP: what its exchanges share, and its connections.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use mcp_proto::head::End;
+use mcp_proto::server::{Config, ExchangeId, SessionAnswer, SessionOutput, SessionQuery, Sessions};
+use mcp_proto::time::Now;
+
+use super::exchange::ExchangeHandle;
+use super::{Server, Shared, connection};
+use crate::context::Report;
+use crate::endpoint::{Endpoint, Status, WakerSlot, keep_time};
+use crate::error::Error;
+use crate::reply::{Mode, Running};
+use crate::runtime::Runtime;
+
+impl<R: Runtime> Server<R> {
+    /// Serves Streamable HTTP on a TCP address such as `127.0.0.1:8000`, at the path `/mcp`, until the
+    /// process ends or the reply is dropped.
+    ///
+    /// Requests must name a loopback host unless others are allowed: see
+    /// [`HttpPolicy`](mcp_proto::server::HttpPolicy).
+    pub fn serve_http(self, address: impl Into<String>) -> <R::Mode as Mode>::Reply<(), Error> {
+        let (runtime, address) = (self.runtime.clone(), address.into());
+        runtime.run(Running::task(async move {
+            let server = HttpServer::bind(self, address).await?;
+            server.accept_all().await;
+            Ok(())
+        }))
+    }
+
+    /// Binds the address and returns, so that its port is known before anybody connects.
+    pub fn bind_http(self, address: impl Into<String>) -> <R::Mode as Mode>::Reply<HttpServer<R>, Error> {
+        let (runtime, address) = (self.runtime.clone(), address.into());
+        runtime.run(Running::task(HttpServer::bind(self, address)))
+    }
+
+    /// The server as something that answers exchanges, for an HTTP stack of your own.
+    ///
+    /// # Errors
+    /// When the definition of the server is not valid, or there is no entropy for session ids.
+    pub fn into_http_service(self) -> Result<Arc<HttpService<R>>, Error> {
+        let shared = self.into_shared()?;
+        let seed = shared.runtime.seed().map_err(|error| Error::io("asking for entropy", error))?;
+        let sessions = Mutex::new(Sessions::new(&shared.config.limits, seed));
+        Ok(Arc::new(HttpService { shared, sessions, routes: Mutex::default(), next_id: AtomicU64::new(0) }))
+    }
+}
+
+/// What all exchanges of a server share. Modern exchanges only read of it.
+pub struct HttpService<R: Runtime> {
+    shared: Arc<Shared<R>>,
+    sessions: Mutex<Sessions>,
+    /// Legacy exchanges that another exchange may cancel.
+    routes: Mutex<BTreeMap<ExchangeId, Weak<ExchangeHandle<R>>>>,
+    next_id: AtomicU64,
+}
+
+impl<R: Runtime> HttpService<R> {
+    pub(super) fn shared(&self) -> &Shared<R> {
+        &self.shared
+    }
+
+    pub(super) fn config(&self) -> &Arc<Config> {
+        &self.shared.config
+    }
+
+    /// The runtime that the server runs on.
+    pub fn runtime(&self) -> &R {
+        &self.shared.runtime
+    }
+
+    pub(super) fn now(&self) -> Now {
+        self.shared.runtime.now()
+    }
+
+    pub(super) fn next_id(&self) -> ExchangeId {
+        ExchangeId::new(self.next_id.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Asks the session table on behalf of an exchange.
+    pub(super) fn query(
+        &self,
+        exchange: Weak<ExchangeHandle<R>>,
+        id: ExchangeId,
+        query: SessionQuery,
+    ) -> SessionAnswer {
+        match &query {
+            SessionQuery::Begin { .. } => {
+                self.routes().insert(id, exchange);
+            }
+            SessionQuery::Finish { .. } => {
+                self.routes().remove(&id);
+            }
+            _ => {}
+        }
+        self.sessions().handle_query(self.now(), query)
+    }
+
+    /// Passes on the cancellations that the session table has decided.
+    pub(super) fn route_cancellations(&self) {
+        loop {
+            let output = self.sessions().poll_output();
+            let Some(SessionOutput::Cancel(id)) = output else {
+                return;
+            };
+            let exchange = self.routes().remove(&id).and_then(|exchange| exchange.upgrade());
+            if let Some(exchange) = exchange {
+                exchange.handle_cancel();
+            }
+        }
+    }
+
+    /// Legacy sessions that are open now.
+    pub fn session_count(&self) -> usize {
+        self.sessions().len()
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, Sessions> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn routes(&self) -> MutexGuard<'_, BTreeMap<ExchangeId, Weak<ExchangeHandle<R>>>> {
+        self.routes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<R: Runtime> fmt::Debug for HttpService<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpService").field("identity", &self.shared.config.identity).finish_non_exhaustive()
+    }
+}
+
+/// The session table as a machine with timers only: it reclaims what sits idle.
+impl<R: Runtime> Endpoint for HttpService<R> {
+    fn handle_bytes(&self, _: Now, _: &[u8]) {}
+
+    fn handle_end(&self, _: Now, _: End) {}
+
+    fn handle_timeout(&self, now: Now) {
+        self.sessions().handle_timeout(now);
+        self.route_cancellations();
+    }
+
+    fn transmit(&self, _: Now, _: &mut dyn FnMut(&[u8]) -> usize) {}
+
+    fn status(&self) -> Status {
+        // Sessions idle for minutes: looking once a minute is often enough, and nobody needs to be woken
+        // when one is opened.
+        let look = self.now().mono + Duration::from_secs(60);
+        let timeout = self.sessions().poll_timeout().map_or(look, |timeout| timeout.min(look));
+        Status { timeout: Some(timeout), wants_read: false, write_closed: false, finished: false }
+    }
+
+    fn register(&self, _: &Waker) {}
+}
+
+/// A server that listens.
+pub struct HttpServer<R: Runtime> {
+    service: Arc<HttpService<R>>,
+    listener: R::Listener,
+    address: SocketAddr,
+    stop: Arc<StopState>,
+}
+
+impl<R: Runtime> HttpServer<R> {
+    async fn bind(server: Server<R>, address: String) -> Result<Self, Error> {
+        let service = server.into_http_service()?;
+        let listener = service.runtime().listen(address.clone()).await;
+        let listener = listener.map_err(|error| Error::io(format!("listening on {address}"), error))?;
+        let address = service.runtime().local_address(&listener);
+        let address = address.map_err(|error| Error::io("asking for the address of the listener", error))?;
+        Ok(Self { service, listener, address, stop: Arc::default() })
+    }
+
+    /// The address that clients connect to.
+    pub fn local_address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The URL that clients connect to, when the server listens on one address.
+    pub fn url(&self) -> String {
+        let path = self.service.config().http.path.as_deref().unwrap_or("/");
+        format!("http://{}{path}", self.address)
+    }
+
+    /// A handle that ends [`serve`](Self::serve).
+    pub fn stop_handle(&self) -> Stop {
+        Stop(self.stop.clone())
+    }
+
+    /// Serves until it is stopped: then no connection is accepted any more, and requests under way finish.
+    pub fn serve(self) -> <R::Mode as Mode>::Reply<(), Error> {
+        let runtime = self.service.runtime().clone();
+        runtime.run(Running::task(async move {
+            self.accept_all().await;
+            Ok(())
+        }))
+    }
+
+    async fn accept_all(self) {
+        let Self { service, mut listener, stop, .. } = self;
+        let runtime = service.runtime().clone();
+        let mut janitor = Box::pin(keep_time(runtime.clone(), service.clone()));
+        // A server that is dropped while it serves leaves no connection behind.
+        let _stop_when_dropped = StopOnDrop(stop.clone());
+        while !stop.is_stopped() {
+            let mut accepted = runtime.accept(listener);
+            let next = poll_fn(|cx| {
+                let _ = janitor.as_mut().poll(cx);
+                stop.waker.register(cx.waker());
+                if stop.is_stopped() {
+                    return Poll::Ready(None);
+                }
+                accepted.as_mut().poll(cx).map(Some)
+            });
+            let Some((back, stream)) = next.await else {
+                break;
+            };
+            listener = back;
+            match stream {
+                Ok(stream) => connection::serve(&service, &stop, stream),
+                // Out of descriptors, or a connection that was reset before it was taken: neither ends the
+                // server, but trying again at once would spin.
+                Err(error) => {
+                    service.shared().report(&Report::new("accepting a connection", error.to_string()));
+                    runtime.sleep_until(runtime.now().mono + Duration::from_millis(20)).await;
+                }
+            }
+        }
+        poll_fn(|cx| {
+            stop.waker.register(cx.waker());
+            if stop.connections().is_empty() { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+    }
+}
+
+impl<R: Runtime> fmt::Debug for HttpServer<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpServer").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+/// Ends a server that listens.
+#[derive(Clone)]
+pub struct Stop(Arc<StopState>);
+
+impl Stop {
+    /// Stops accepting connections, lets requests under way finish, then closes. May be called repeatedly.
+    pub fn stop(&self) {
+        self.0.stop();
+    }
+}
+
+impl fmt::Debug for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stop").field("stopped", &self.0.is_stopped()).finish()
+    }
+}
+
+struct StopOnDrop(Arc<StopState>);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+/// The connections of a server, and whether they are to end.
+#[derive(Default)]
+pub(super) struct StopState {
+    stopped: AtomicBool,
+    waker: WakerSlot,
+    next: AtomicU64,
+    connections: Mutex<BTreeMap<u64, Weak<dyn Shutdown>>>,
+}
+
+/// Something that can be asked to finish.
+pub(super) trait Shutdown: Send + Sync {
+    fn shutdown(&self);
+}
+
+impl StopState {
+    fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::SeqCst)
+    }
+
+    fn stop(&self) {
+        self.stopped.store(true, Ordering::SeqCst);
+        let connections: Vec<_> = self.connections().values().filter_map(Weak::upgrade).collect();
+        connections.iter().for_each(|connection| connection.shutdown());
+        self.waker.wake();
+    }
+
+    /// Counts a connection in, until [`leave`](Self::leave) is called with what this returns.
+    pub(super) fn enter(&self, connection: Weak<dyn Shutdown>) -> u64 {
+        let key = self.next.fetch_add(1, Ordering::Relaxed);
+        self.connections().insert(key, connection);
+        key
+    }
+
+    pub(super) fn leave(&self, key: u64) {
+        self.connections().remove(&key);
+        if self.is_stopped() {
+            self.waker.wake();
+        }
+    }
+
+    fn connections(&self) -> MutexGuard<'_, BTreeMap<u64, Weak<dyn Shutdown>>> {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,151 @@
+//! A server on a byte stream: one message a line.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::Waker;
+
+use mcp_proto::error::ErrorObject;
+use mcp_proto::head::End;
+use mcp_proto::model::{LoggingMessageNotificationParams, Progress};
+use mcp_proto::server::{CallId, Connection, Output, WriteResult};
+use mcp_proto::time::Now;
+
+use super::Shared;
+use super::calls::Calls;
+use crate::context::{Outlet, Report};
+use crate::endpoint::{Endpoint, Status, WakerSlot};
+use crate::runtime::Runtime;
+
+/// Serves the client at the other end of a stream until it is gone.
+pub(super) async fn serve<R: Runtime>(shared: Arc<Shared<R>>, stream: R::Stream) {
+    let runtime = shared.runtime.clone();
+    let link = Arc::new_cyclic(|this| Link {
+        machine: Mutex::new(Connection::new(shared.config.clone())),
+        shared,
+        calls: Calls::default(),
+        waker: WakerSlot::default(),
+        reading: AtomicBool::new(false),
+        this: this.clone(),
+    });
+    runtime.drive(stream, link).await;
+}
+
+struct Link<R: Runtime> {
+    shared: Arc<Shared<R>>,
+    machine: Mutex<Connection>,
+    calls: Calls,
+    waker: WakerSlot,
+    /// While input is handled, whoever pumps the stream looks for output right after: no need to wake it.
+    reading: AtomicBool,
+    this: Weak<Self>,
+}
+
+impl<R: Runtime> Link<R> {
+    fn machine(&self) -> MutexGuard<'_, Connection> {
+        self.machine.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives the machine an input and does what it says. Handlers run with no lock held.
+    fn input(&self, input: impl FnOnce(&mut Connection)) {
+        self.reading.store(true, Ordering::SeqCst);
+        let mut machine = self.machine();
+        input(&mut machine);
+        while let Some(output) = machine.poll_output() {
+            drop(machine);
+            self.perform(output);
+            machine = self.machine();
+        }
+        drop(machine);
+        self.reading.store(false, Ordering::SeqCst);
+    }
+
+    fn perform(&self, output: Output) {
+        match output {
+            Output::Call(id, call) => {
+                if let Some(outlet) = self.this.upgrade() {
+                    self.calls.start(&self.shared, outlet, id, call);
+                }
+            }
+            Output::Cancelled(id) => self.calls.cancel(id),
+            Output::Diagnostic(diagnostic) => {
+                self.shared.report(&Report::new("connection", diagnostic.to_string()));
+            }
+            _ => {}
+        }
+    }
+
+    /// Says something on behalf of a handler.
+    fn say(&self, say: impl FnOnce(&mut Connection, Now)) {
+        let mut machine = self.machine();
+        say(&mut machine, self.shared.runtime.now());
+        let output = machine.poll_output();
+        drop(machine);
+        if let Some(output) = output {
+            self.perform(output);
+            self.input(|_| {});
+        }
+        if !self.reading.load(Ordering::SeqCst) {
+            self.waker.wake();
+        }
+    }
+}
+
+impl<R: Runtime> Endpoint for Link<R> {
+    fn handle_bytes(&self, now: Now, bytes: &[u8]) {
+        self.input(|machine| machine.handle_bytes(now, bytes));
+    }
+
+    fn handle_end(&self, now: Now, end: End) {
+        self.input(|machine| machine.handle_end(now, end));
+    }
+
+    fn handle_timeout(&self, now: Now) {
+        self.input(|machine| machine.handle_timeout(now));
+    }
+
+    fn transmit(&self, _: Now, write: &mut dyn FnMut(&[u8]) -> usize) {
+        let mut machine = self.machine();
+        let taken = write(machine.transmit());
+        machine.advance(taken);
+    }
+
+    fn status(&self) -> Status {
+        let machine = self.machine();
+        Status {
+            timeout: machine.poll_timeout(),
+            wants_read: machine.wants_read(),
+            write_closed: false,
+            finished: machine.is_finished(),
+        }
+    }
+
+    fn register(&self, waker: &Waker) {
+        self.waker.register(waker);
+    }
+}
+
+impl<R: Runtime> Outlet for Link<R> {
+    fn respond(&self, call: CallId, result: &dyn WriteResult) {
+        self.say(|machine, now| machine.respond(now, call, result));
+    }
+
+    fn fail(&self, call: CallId, error: &ErrorObject) {
+        self.say(|machine, now| machine.fail(now, call, error));
+    }
+
+    fn progress(&self, call: CallId, progress: &Progress) {
+        self.say(|machine, now| machine.progress(now, call, progress));
+    }
+
+    fn log(&self, call: CallId, message: &LoggingMessageNotificationParams) {
+        self.say(|machine, now| machine.log(now, call, message));
+    }
+
+    fn report(&self, report: Report) {
+        self.shared.report(&report);
+    }
+
+    fn done(&self, call: CallId) {
+        self.calls.done(call);
+    }
+}

@@ -1,0 +1,191 @@
+//! Servers: definition, and what runs them.
+
+mod calls;
+#[cfg(feature = "http")]
+mod connection;
+#[cfg(feature = "http")]
+mod exchange;
+#[cfg(feature = "http")]
+mod http;
+mod line;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use mcp_proto::dialect::{Era, Revision};
+use mcp_proto::error::ApiMisuse;
+use mcp_proto::limits::Limits;
+use mcp_proto::model::Implementation;
+use mcp_proto::server::Config;
+
+use crate::context::Report;
+use crate::error::Error;
+use crate::reply::{Mode, Running};
+use crate::runtime::Runtime;
+use crate::stdio::Stdio;
+use crate::tool::{Run, Tool, ToolHandler};
+
+#[cfg(feature = "http")]
+pub use exchange::ExchangeHandle;
+#[cfg(feature = "http")]
+pub use http::{HttpServer, HttpService, Stop};
+
+/// A server: who it is, what it offers, and how it is reached.
+///
+/// Serves every revision of the protocol unless told otherwise; each client chooses the era by how it opens.
+pub struct Server<R: Runtime> {
+    runtime: R,
+    config: Config,
+    handlers: BTreeMap<String, Run>,
+    misuse: Option<ApiMisuse>,
+    on_error: Option<ErrorHook>,
+}
+
+pub(crate) type ErrorHook = Arc<dyn Fn(&Report) + Send + Sync>;
+
+/// What all connections of a server share. Read only.
+pub(crate) struct Shared<R: Runtime> {
+    pub(crate) runtime: R,
+    pub(crate) config: Arc<Config>,
+    pub(crate) handlers: BTreeMap<String, Run>,
+    on_error: Option<ErrorHook>,
+}
+
+impl<R: Runtime> Shared<R> {
+    pub(crate) fn report(&self, report: &Report) {
+        if let Some(hook) = &self.on_error {
+            hook(report);
+        }
+    }
+}
+
+impl<R: Runtime> Server<R> {
+    /// A server by name and version: those of your program, which clients show to people.
+    pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
+        Self {
+            runtime: R::default(),
+            config: Config::new(Implementation::new(name, version)),
+            handlers: BTreeMap::new(),
+            misuse: None,
+            on_error: None,
+        }
+    }
+
+    /// Runs on this handle of the runtime instead of the default one.
+    #[must_use]
+    pub fn runtime(mut self, runtime: R) -> Self {
+        self.runtime = runtime;
+        self
+    }
+
+    /// Advice to the model on how to use the server.
+    #[must_use]
+    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
+        self.config.instructions = Some(instructions.into());
+        self
+    }
+
+    /// Adds a tool. A definition that the specification forbids is reported when the server starts.
+    #[must_use]
+    pub fn tool<M>(mut self, tool: Tool, handler: impl ToolHandler<M>) -> Self {
+        let handler = handler.into_handler();
+        let added = tool.into_model(handler.schema).and_then(|tool| {
+            let name = tool.name.clone();
+            self.config.tools.insert(tool)?;
+            self.handlers.insert(name, handler.run);
+            Ok(())
+        });
+        if let Err(misuse) = added {
+            self.misuse.get_or_insert(misuse);
+        }
+        self
+    }
+
+    /// Serves these revisions only. Default: all of them.
+    #[must_use]
+    pub fn revisions(mut self, revisions: impl IntoIterator<Item = Revision>) -> Self {
+        self.config.revisions = revisions.into_iter().collect();
+        self
+    }
+
+    /// Serves the revisions of one era only.
+    #[must_use]
+    pub fn only(self, era: Era) -> Self {
+        self.revisions(Revision::ALL.into_iter().filter(|revision| revision.era() == era))
+    }
+
+    /// Bounds other than the default ones.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.config.limits = limits;
+        self
+    }
+
+    /// Offers log messages: see [`Context::log`](crate::Context::log). Deprecated by revision 2026-07-28.
+    #[must_use]
+    pub fn logging(mut self) -> Self {
+        self.config.logging = true;
+        self
+    }
+
+    /// Whatever else can be configured.
+    #[must_use]
+    pub fn configure(mut self, change: impl FnOnce(&mut Config)) -> Self {
+        change(&mut self.config);
+        self
+    }
+
+    /// Hears of what goes wrong: errors and panics of handlers, and what peers do against the protocol. The
+    /// peers themselves are told nothing of it.
+    #[must_use]
+    pub fn on_error(mut self, hook: impl Fn(&Report) + Send + Sync + 'static) -> Self {
+        self.on_error = Some(Arc::new(hook));
+        self
+    }
+
+    /// Serves one client on standard input and output, until it closes them. Nothing else in the process
+    /// may use the two: see [`Stdio::take`].
+    pub fn serve_stdio(self) -> <R::Mode as Mode>::Reply<(), Error> {
+        let runtime = self.runtime.clone();
+        runtime.run(Running::task(async move {
+            let shared = self.into_shared()?;
+            let stdio = Stdio::take().map_err(|error| Error::io("taking standard input and output", error))?;
+            let stream =
+                shared.runtime.stdio(stdio).map_err(|error| Error::io("driving standard input and output", error))?;
+            line::serve(shared, stream).await;
+            Ok(())
+        }))
+    }
+
+    /// Serves one client on a byte stream, one message a line, until it closes the stream.
+    pub fn serve_stream(self, stream: R::Stream) -> <R::Mode as Mode>::Reply<(), Error> {
+        let runtime = self.runtime.clone();
+        runtime.run(Running::task(async move {
+            line::serve(self.into_shared()?, stream).await;
+            Ok(())
+        }))
+    }
+
+    fn into_shared(self) -> Result<Arc<Shared<R>>, Error> {
+        if let Some(misuse) = self.misuse {
+            return Err(misuse.into());
+        }
+        self.runtime.configure(&self.config.limits);
+        Ok(Arc::new(Shared {
+            runtime: self.runtime,
+            config: Arc::new(self.config),
+            handlers: self.handlers,
+            on_error: self.on_error,
+        }))
+    }
+}
+
+impl<R: Runtime> fmt::Debug for Server<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server")
+            .field("identity", &self.config.identity)
+            .field("tools", &self.handlers.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,361 @@
+//! Tools: metadata, and a function from typed arguments to anything that turns into a result.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use mcp_proto::error::{ApiMisuse, ErrorObject};
+use mcp_proto::model::{self, CallToolResult, ContentBlock, Icon, Json, Meta, Object, ToolAnnotations};
+use mcp_proto::server::{Call, WriteResult};
+use mcp_proto::wire::jsonrpc::decode_at;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde::ser::SerializeMap;
+
+use crate::context::{Context, Responder};
+use crate::runtime::BoxFuture;
+
+/// What a server says about a tool. The schema of its arguments comes from the handler's argument type,
+/// unless one is given by hand.
+///
+/// <https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool>
+#[derive(Clone, Debug)]
+pub struct Tool {
+    name: String,
+    title: Option<String>,
+    description: Option<String>,
+    input_schema: Option<Json>,
+    output_schema: Option<Json>,
+    annotations: Option<ToolAnnotations>,
+    icons: Vec<Icon>,
+    meta: Meta,
+}
+
+impl Tool {
+    /// A tool by name: 1 to 128 letters, digits, `_`, `-` and `.`, unique within its server.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            title: None,
+            description: None,
+            input_schema: None,
+            output_schema: None,
+            annotations: None,
+            icons: Vec::new(),
+            meta: Meta::default(),
+        }
+    }
+
+    /// What it does, for the model.
+    #[must_use]
+    pub fn describe(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// A name for people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// Hints on what calling it does.
+    #[must_use]
+    pub fn annotations(mut self, annotations: ToolAnnotations) -> Self {
+        self.annotations = Some(annotations);
+        self
+    }
+
+    /// An icon to show beside it.
+    #[must_use]
+    pub fn icon(mut self, icon: Icon) -> Self {
+        self.icons.push(icon);
+        self
+    }
+
+    /// The schema of its arguments, by hand: a JSON Schema whose root has `"type": "object"`.
+    #[must_use]
+    pub fn input_schema(mut self, schema: Json) -> Self {
+        self.input_schema = Some(schema);
+        self
+    }
+
+    /// The schema of its structured result.
+    #[must_use]
+    pub fn output_schema(mut self, schema: Json) -> Self {
+        self.output_schema = Some(schema);
+        self
+    }
+
+    /// The schema of its structured result, from a type.
+    #[must_use]
+    pub fn output<T: JsonSchema>(mut self) -> Self {
+        self.output_schema = schema_of::<T>();
+        self
+    }
+
+    /// `_meta` of the definition.
+    #[must_use]
+    pub fn meta(mut self, meta: Meta) -> Self {
+        self.meta = meta;
+        self
+    }
+
+    /// The definition as it travels.
+    ///
+    /// # Errors
+    /// When there is no schema: none was given and the arguments have none.
+    pub(crate) fn into_model(self, arguments: Option<Json>) -> Result<model::Tool, ApiMisuse> {
+        let Some(schema) = self.input_schema.or(arguments) else {
+            return Err(ApiMisuse::new(format!(
+                "tool `{}` has no input schema: give one with `Tool::input_schema`, or take an argument type \
+                 that implements `JsonSchema`",
+                self.name
+            )));
+        };
+        let mut tool = model::Tool::new(self.name, schema);
+        tool.title = self.title;
+        tool.description = self.description;
+        tool.output_schema = self.output_schema;
+        tool.annotations = self.annotations;
+        tool.icons = self.icons;
+        tool.meta = self.meta;
+        Ok(tool)
+    }
+}
+
+/// The JSON Schema (2020-12) of a type, without the `$schema` member that is the default.
+fn schema_of<T: JsonSchema>() -> Option<Json> {
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.meta_schema = None);
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    // The name of the Rust type says nothing to a model.
+    schema.remove("title");
+    Json::new(&schema).ok()
+}
+
+/// A failure inside a handler.
+///
+/// [`ToolError::new`] makes one that the model reads: it becomes a result with `isError`. Any other error,
+/// turned into this by `?`, is the server's own business: the peer is told `internal error` and nothing
+/// else, and the text goes to [`Server::on_error`](crate::Server::on_error).
+pub struct ToolError(pub(crate) Failure);
+
+pub(crate) enum Failure {
+    /// For the model.
+    Shown(CallToolResult),
+    /// For the peer, as a JSON-RPC error.
+    Protocol(ErrorObject),
+    /// For people on this side.
+    Internal(String),
+}
+
+impl ToolError {
+    /// A failure that the model can read and act on.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self(Failure::Shown(CallToolResult::error(message)))
+    }
+
+    /// A failure as a JSON-RPC error, for what is no outcome of the tool but a fault of the request.
+    pub fn protocol(error: ErrorObject) -> Self {
+        Self(Failure::Protocol(error))
+    }
+
+    /// A failure that the peer is told nothing about.
+    pub fn internal(detail: impl Into<String>) -> Self {
+        Self(Failure::Internal(detail.into()))
+    }
+}
+
+impl<E: std::error::Error> From<E> for ToolError {
+    fn from(error: E) -> Self {
+        let mut detail = error.to_string();
+        let mut source = error.source();
+        while let Some(cause) = source {
+            detail.push_str(": ");
+            detail.push_str(&cause.to_string());
+            source = cause.source();
+        }
+        Self::internal(detail)
+    }
+}
+
+impl fmt::Debug for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Failure::Shown(result) => f.debug_tuple("ToolError").field(result).finish(),
+            Failure::Protocol(error) => f.debug_tuple("ToolError::protocol").field(error).finish(),
+            Failure::Internal(detail) => f.debug_tuple("ToolError::internal").field(detail).finish(),
+        }
+    }
+}
+
+/// What a handler may return. `M` keeps the ways apart and is never named.
+pub trait IntoToolResult<M>: Send + 'static {
+    /// What is written.
+    type Output: WriteResult;
+
+    /// Turns the value into a result.
+    ///
+    /// # Errors
+    /// When the value cannot be written as JSON.
+    fn into_tool_result(self) -> Result<Self::Output, ToolError>;
+}
+
+/// Marks results made from a `Serialize` value.
+#[derive(Debug)]
+pub struct FromValue;
+
+/// Marks results made by hand.
+#[derive(Debug)]
+pub struct ByHand;
+
+/// A string becomes text. Anything else becomes structured content, mirrored to text for clients and models
+/// that read no other (TOOL-26).
+impl<T: Serialize + Send + 'static> IntoToolResult<FromValue> for T {
+    type Output = Value;
+
+    fn into_tool_result(self) -> Result<Value, ToolError> {
+        Ok(Value(Json::new(&self)?))
+    }
+}
+
+impl IntoToolResult<ByHand> for CallToolResult {
+    type Output = Self;
+
+    fn into_tool_result(self) -> Result<Self, ToolError> {
+        Ok(self)
+    }
+}
+
+impl IntoToolResult<ByHand> for ContentBlock {
+    type Output = CallToolResult;
+
+    fn into_tool_result(self) -> Result<CallToolResult, ToolError> {
+        Ok(CallToolResult::new(vec![self]))
+    }
+}
+
+impl IntoToolResult<ByHand> for Vec<ContentBlock> {
+    type Output = CallToolResult;
+
+    fn into_tool_result(self) -> Result<CallToolResult, ToolError> {
+        Ok(CallToolResult::new(self))
+    }
+}
+
+/// A result that consists of one JSON value.
+#[derive(Debug)]
+pub struct Value(Json);
+
+impl model::Members for Value {
+    fn members<M: SerializeMap>(&self, to: &mut Object<M>) -> Result<(), M::Error> {
+        to.complete()?;
+        if self.0.get().starts_with('"') {
+            return to.member("content", &[TextBlock { text: &self.0 }]);
+        }
+        to.member("content", &[TextBlock { text: self.0.get() }])?;
+        if to.dialect().structured_output.allows(&self.0) { to.member("structuredContent", &self.0) } else { Ok(()) }
+    }
+}
+
+/// A text block over borrowed text: a `Json` that is a string already, or text to be quoted.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "text")]
+struct TextBlock<T> {
+    text: T,
+}
+
+/// A function that serves a tool. Implemented for
+///
+/// - `Fn(Arguments, Context) -> Future<Output = Result<T, ToolError>>`: run on the runtime;
+/// - `Fn(Arguments, Context) -> Result<T, ToolError>`: run on the pool of threads that may block,
+///
+/// where `Arguments` is `DeserializeOwned + JsonSchema` (or [`Json`] with a schema by hand) and `T` is a
+/// `Serialize` value, content blocks, or a [`CallToolResult`]. `M` keeps the ways apart and is never named.
+pub trait ToolHandler<M>: Send + Sync + 'static {
+    /// The function behind one shape.
+    fn into_handler(self) -> Handler;
+}
+
+/// A handler behind one shape.
+pub struct Handler {
+    pub(crate) schema: Option<Json>,
+    pub(crate) run: Run,
+}
+
+pub(crate) enum Run {
+    Async(Box<dyn Fn(Call, Context, Responder) -> BoxFuture<()> + Send + Sync>),
+    Blocking(Arc<dyn Fn(Call, Context, Responder) + Send + Sync>),
+}
+
+impl fmt::Debug for Handler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handler").finish_non_exhaustive()
+    }
+}
+
+/// Marks handlers that return a future.
+#[derive(Debug)]
+pub struct AsyncHandler<A, T, M>(PhantomData<fn(A) -> (T, M)>);
+
+/// Marks handlers that return a result and may block.
+#[derive(Debug)]
+pub struct BlockingHandler<A, T, M>(PhantomData<fn(A) -> (T, M)>);
+
+impl<F, A, T, M, Fut> ToolHandler<AsyncHandler<A, T, M>> for F
+where
+    F: Fn(A, Context) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<T, ToolError>> + Send + 'static,
+    A: DeserializeOwned + JsonSchema + Send + 'static,
+    T: IntoToolResult<M>,
+{
+    fn into_handler(self) -> Handler {
+        let run = move |call: Call, context: Context, responder: Responder| -> BoxFuture<()> {
+            match arguments::<A>(&call) {
+                Ok(arguments) => {
+                    let future = self(arguments, context);
+                    Box::pin(async move { finish(responder, future.await) })
+                }
+                Err(error) => {
+                    finish::<T, M>(responder, Err(error));
+                    Box::pin(std::future::ready(()))
+                }
+            }
+        };
+        Handler { schema: schema_of::<A>(), run: Run::Async(Box::new(run)) }
+    }
+}
+
+impl<F, A, T, M> ToolHandler<BlockingHandler<A, T, M>> for F
+where
+    F: Fn(A, Context) -> Result<T, ToolError> + Send + Sync + 'static,
+    A: DeserializeOwned + JsonSchema + Send + 'static,
+    T: IntoToolResult<M>,
+{
+    fn into_handler(self) -> Handler {
+        let run = move |call: Call, context: Context, responder: Responder| match arguments::<A>(&call) {
+            Ok(arguments) => finish(responder, self(arguments, context)),
+            Err(error) => finish::<T, M>(responder, Err(error)),
+        };
+        Handler { schema: schema_of::<A>(), run: Run::Blocking(Arc::new(run)) }
+    }
+}
+
+/// Reads the arguments. Wrong ones are an outcome that the model can mend (TOOL-33), named by their path.
+fn arguments<A: DeserializeOwned>(call: &Call) -> Result<A, ToolError> {
+    decode_at(call.arguments(), "arguments").map_err(|error| ToolError::new(Cow::into_owned(error.message)))
+}
+
+fn finish<T: IntoToolResult<M>, M>(responder: Responder, outcome: Result<T, ToolError>) {
+    match outcome.and_then(IntoToolResult::into_tool_result) {
+        Ok(result) => responder.respond(&result),
+        Err(ToolError(Failure::Shown(result))) => responder.respond(&result),
+        Err(ToolError(Failure::Protocol(error))) => responder.fail(&error),
+        Err(ToolError(Failure::Internal(detail))) => responder.fail_internally(&detail),
+    }
+}

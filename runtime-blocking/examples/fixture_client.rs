@@ -1,0 +1,44 @@
+//! The fixture client on threads: does what its flags say and prints what happens, one JSON object a line.
+
+use std::process::ExitCode;
+
+use mcp_blocking::{Calls, Canceller, Client, Error, Options, model::LoggingLevel};
+use mcp_fixtures::{ClientOptions, Events, Step, Target};
+
+fn run(options: ClientOptions, events: &Events) -> Result<(), Error> {
+    let builder = Client::builder("fixture-client", env!("CARGO_PKG_VERSION"))
+        .era(options.era)
+        .on_log(LoggingLevel::Debug, Events::log);
+    let client = match options.target {
+        Target::Url(url) => builder.http(url)?,
+        Target::Command(command) => builder.spawn(command)?,
+    };
+    Events::connected(client.details());
+    for step in options.steps {
+        match step {
+            Step::ListTools => events.listed(client.list_tools()),
+            Step::Call { name, arguments, timeout, cancel_after } => {
+                let mut options = Options::new().on_progress(Events::progress);
+                if let Some(timeout) = timeout {
+                    options = options.timeout(timeout);
+                }
+                if let Some(after) = cancel_after {
+                    let canceller = Canceller::new();
+                    options = options.cancelled_by(&canceller);
+                    client.after(after, move || canceller.cancel());
+                }
+                events.called(&name, client.call_tool_with(&name, arguments, options));
+            }
+            _ => {}
+        }
+    }
+    client.close()
+}
+
+fn main() -> ExitCode {
+    let events = Events::default();
+    if let Err(error) = run(ClientOptions::from_args(), &events) {
+        events.not_connected(&error);
+    }
+    events.closed()
+}

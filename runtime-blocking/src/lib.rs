@@ -1,0 +1,49 @@
+//! Model Context Protocol servers and clients on plain threads: no async runtime anywhere below.
+//!
+//! A server:
+//!
+//! ```no_run
+//! use mcp_blocking::{Context, Server, Tool};
+//!
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! struct Add { /** first term */ a: f64, /** second term */ b: f64 }
+//!
+//! fn main() -> Result<(), mcp_blocking::Error> {
+//!     Server::new("calculator", "1.0.0")
+//!         .tool(Tool::new("add").describe("Adds two numbers"), |Add { a, b }: Add, _: Context| Ok(a + b))
+//!         .serve_stdio()          // or .serve_http("127.0.0.1:8000")
+//! }
+//! ```
+//!
+//! A client:
+//!
+//! ```no_run
+//! use mcp_blocking::{Calls, Client};
+//!
+//! fn main() -> Result<(), mcp_blocking::Error> {
+//!     let client = Client::spawn("calculator")?;    // or Client::http("http://127.0.0.1:8000/mcp")?
+//!     let sum = client.call_tool("add", serde_json::json!({ "a": 2, "b": 3 }))?;
+//!     println!("{}", sum.text());
+//!     Ok(())
+//! }
+//! ```
+#![forbid(unsafe_code)]
+
+mod link;
+mod listener;
+mod pool;
+mod runtime;
+mod stream;
+mod timers;
+
+pub use mcp_driver::*;
+
+pub use listener::Listener;
+pub use runtime::Threads;
+pub use stream::Stream;
+
+/// A server on threads.
+pub type Server = mcp_driver::Server<Threads>;
+
+/// A client on threads.
+pub type Client = mcp_driver::Client<Threads>;

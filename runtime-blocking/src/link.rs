@@ -1,0 +1,210 @@
+//! A stream and the machine behind it: one thread reads, whoever has something to say writes.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+
+use mcp_driver::{End, Endpoint, Runtime, with_scratch};
+
+use crate::runtime::Threads;
+use crate::stream::Stream;
+use crate::timers::Sleep;
+
+pub(crate) struct Link {
+    runtime: Threads,
+    endpoint: Arc<dyn Endpoint>,
+    /// Taken away when the writing half is closed.
+    write: Mutex<Option<Box<dyn Write + Send>>>,
+    socket: Option<TcpStream>,
+    /// Whether a write that blocks ends by itself, so that any thread may do it.
+    bounded: bool,
+    reader: Thread,
+    /// How often a flush was asked for since the one under way began; 0 when none is.
+    asked: AtomicUsize,
+    timer: Mutex<Option<(mcp_driver::Instant, Sleep)>>,
+}
+
+impl Link {
+    /// Reads on the calling thread until the machine is finished or the stream has ended.
+    pub(crate) fn drive(runtime: Threads, stream: Stream, endpoint: Arc<dyn Endpoint>) {
+        let Stream { read, write, socket, bounded } = stream;
+        let link = Arc::new(Self {
+            runtime,
+            endpoint,
+            write: Mutex::new(Some(write)),
+            socket,
+            bounded,
+            reader: thread::current(),
+            asked: AtomicUsize::new(0),
+            timer: Mutex::new(None),
+        });
+        link.endpoint.register(&Waker::from(Arc::new(Output(Arc::downgrade(&link)))));
+        link.ask();
+        link.read(read);
+        // What is still being answered is written by whoever answers; the stream stays open until then.
+        while !link.endpoint.status().finished {
+            thread::park();
+        }
+        link.flush();
+    }
+
+    fn read(self: &Arc<Self>, mut read: Box<dyn Read + Send>) {
+        loop {
+            let status = self.endpoint.status();
+            if status.finished {
+                return;
+            }
+            if !status.wants_read {
+                thread::park();
+                continue;
+            }
+            let end = with_scratch(|scratch| match read.read(scratch) {
+                Ok(0) => Some(End::Complete),
+                Ok(count) => {
+                    let bytes = scratch.get(..count).unwrap_or_default();
+                    self.endpoint.handle_bytes(self.runtime.now(), bytes);
+                    None
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => None,
+                Err(_) => Some(End::Broken),
+            });
+            if let Some(end) = end {
+                self.endpoint.handle_end(self.runtime.now(), end);
+            }
+            self.ask();
+            if end.is_some() {
+                return;
+            }
+        }
+    }
+
+    /// Sees to it that what there is gets written.
+    fn ask(self: &Arc<Self>) {
+        if self.bounded {
+            return self.flush();
+        }
+        let link = self.clone();
+        if let Err(job) = self.runtime.pool().run(Box::new(move || link.flush())) {
+            job();
+        }
+    }
+
+    /// Writes all there is, on this thread, unless another one is at it already: then that one goes on.
+    fn flush(self: &Arc<Self>) {
+        if self.asked.fetch_add(1, Ordering::SeqCst) > 0 {
+            return;
+        }
+        loop {
+            let asked = self.asked.load(Ordering::SeqCst);
+            self.write_all();
+            self.settle();
+            if self.asked.compare_exchange(asked, 0, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
+                break;
+            }
+        }
+        // What was written may have made room for input, or finished the machine.
+        self.reader.unpark();
+    }
+
+    fn write_all(&self) {
+        let mut write = self.write.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(stream) = &mut *write else {
+            return;
+        };
+        let failed = loop {
+            let mut chunk = Vec::new();
+            // Copied out, so that the machine is free while the write blocks.
+            self.endpoint.transmit(self.runtime.now(), &mut |bytes| {
+                const CHUNK: usize = 256 << 10;
+                let taken = bytes.get(..CHUNK).unwrap_or(bytes);
+                chunk.extend_from_slice(taken);
+                taken.len()
+            });
+            if chunk.is_empty() {
+                break false;
+            }
+            if stream.write_all(&chunk).and_then(|()| stream.flush()).is_err() {
+                break true;
+            }
+        };
+        if failed {
+            *write = None;
+            drop(write);
+            self.endpoint.handle_end(self.runtime.now(), End::Broken);
+            self.interrupt();
+        }
+    }
+
+    /// Does what the machine wants besides writing.
+    fn settle(self: &Arc<Self>) {
+        let status = self.endpoint.status();
+        if status.finished || status.write_closed {
+            *self.write.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
+        if status.finished {
+            self.interrupt();
+        }
+        let mut timer = self.timer.lock().unwrap_or_else(PoisonError::into_inner);
+        match status.timeout.filter(|_| !status.finished) {
+            None => *timer = None,
+            // A timer that fires too early is harmless and cheaper than a new one for every message.
+            Some(deadline) if timer.as_ref().is_some_and(|(at, _)| *at <= deadline) => {}
+            Some(deadline) => {
+                let waker = Waker::from(Arc::new(Timeout(Arc::downgrade(self))));
+                let mut sleep = self.runtime.timers().sleep_until(deadline);
+                match std::pin::Pin::new(&mut sleep).poll(&mut Context::from_waker(&waker)) {
+                    Poll::Pending => *timer = Some((deadline, sleep)),
+                    Poll::Ready(()) => waker.wake(),
+                }
+            }
+        }
+    }
+
+    /// Makes a blocked read return.
+    fn interrupt(&self) {
+        if let Some(socket) = &self.socket {
+            // A socket that is gone already needs no closing.
+            let _ = socket.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+/// Waking a link means writing what it has.
+struct Output(Weak<Link>);
+
+impl Wake for Output {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if let Some(link) = self.0.upgrade() {
+            link.ask();
+        }
+    }
+}
+
+/// Woken by the timer thread, which must not block.
+struct Timeout(Weak<Link>);
+
+impl Wake for Timeout {
+    fn wake(self: Arc<Self>) {
+        let Some(link) = self.0.upgrade() else {
+            return;
+        };
+        let job = {
+            let link = link.clone();
+            move || {
+                *link.timer.lock().unwrap_or_else(PoisonError::into_inner) = None;
+                link.endpoint.handle_timeout(link.runtime.now());
+                link.flush();
+            }
+        };
+        if let Err(job) = link.runtime.pool().run(Box::new(job)) {
+            job();
+        }
+    }
+}

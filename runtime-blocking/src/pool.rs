@@ -1,0 +1,87 @@
+//! A bounded pool of threads that may block. Threads start when there is work, and go when there is none.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use mcp_driver::Job;
+
+/// Threads at the most.
+const THREADS: usize = 256;
+/// Jobs that may wait for a thread.
+const QUEUED: usize = 4_096;
+/// How long a thread waits for more work.
+const LINGER: Duration = Duration::from_secs(10);
+
+#[derive(Clone, Default)]
+pub(crate) struct Pool(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    work: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    jobs: VecDeque<Job>,
+    threads: usize,
+    idle: usize,
+}
+
+impl Pool {
+    /// Runs a job soon, or hands it back when too many wait already.
+    pub(crate) fn run(&self, job: Job) -> Result<(), Job> {
+        let mut state = self.0.lock();
+        if state.jobs.len() >= QUEUED {
+            return Err(job);
+        }
+        state.jobs.push_back(job);
+        if state.idle >= state.jobs.len() {
+            drop(state);
+            self.0.work.notify_one();
+        } else if state.threads < THREADS {
+            state.threads += 1;
+            drop(state);
+            self.grow();
+        }
+        Ok(())
+    }
+
+    fn grow(&self) {
+        let shared = self.0.clone();
+        let started = thread::Builder::new().name("mcp-pool".into()).spawn(move || shared.work());
+        if started.is_err() {
+            // Out of threads: the job stays queued for those that there are.
+            self.0.lock().threads -= 1;
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn work(&self) {
+        let mut state = self.lock();
+        loop {
+            if let Some(job) = state.jobs.pop_front() {
+                drop(state);
+                job();
+                state = self.lock();
+                continue;
+            }
+            state.idle += 1;
+            let waited = self.work.wait_timeout_while(state, LINGER, |state| state.jobs.is_empty());
+            let timeout;
+            (state, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+            state.idle -= 1;
+            if timeout.timed_out() && state.jobs.is_empty() {
+                state.threads -= 1;
+                return;
+            }
+        }
+    }
+}

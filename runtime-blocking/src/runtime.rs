@@ -1,0 +1,169 @@
+//! Plain threads as a runtime of the driver.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::io;
+use std::net::{SocketAddr, TcpStream};
+use std::process::ExitStatus;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Poll, Waker};
+use std::thread;
+use std::time::Duration;
+
+use mcp_driver::{
+    Blocking, BoxFuture, Clock, Command, Endpoint, Instant, Job, Limits, Now, Process, Runtime, Stdio, block_on,
+};
+
+use crate::link::Link;
+use crate::listener::Listener;
+use crate::pool::Pool;
+use crate::stream::Stream;
+use crate::timers::Timers;
+
+/// Threads of the standard library: one for each stream, a bounded pool for handlers, one for timers.
+#[derive(Clone)]
+pub struct Threads(Arc<Shared>);
+
+struct Shared {
+    clock: Clock,
+    pool: Pool,
+    timers: Timers,
+    stall: Mutex<Duration>,
+}
+
+impl Default for Threads {
+    fn default() -> Self {
+        let clock = Clock::start();
+        let stall = Mutex::new(Limits::default().stall);
+        Self(Arc::new(Shared { clock, pool: Pool::default(), timers: Timers::new(clock), stall }))
+    }
+}
+
+impl fmt::Debug for Threads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Threads")
+    }
+}
+
+impl Threads {
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.0.pool
+    }
+
+    pub(crate) fn timers(&self) -> &Timers {
+        &self.0.timers
+    }
+
+    fn stall(&self) -> Duration {
+        *self.0.stall.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Runtime for Threads {
+    type Mode = Blocking;
+    type Stream = Stream;
+    type Listener = Listener;
+
+    fn now(&self) -> Now {
+        self.0.clock.now()
+    }
+
+    fn configure(&self, limits: &Limits) {
+        *self.0.stall.lock().unwrap_or_else(PoisonError::into_inner) = limits.stall;
+    }
+
+    /// On a thread of its own. When there are no more threads the task is dropped, which its machines take
+    /// for a broken connection.
+    fn spawn(&self, task: BoxFuture<()>) {
+        drop(thread::Builder::new().name("mcp-task".into()).spawn(move || block_on(task)));
+    }
+
+    fn spawn_blocking(&self, job: Job) -> Result<(), Job> {
+        self.0.pool.run(job)
+    }
+
+    fn sleep_until(&self, deadline: Instant) -> BoxFuture<()> {
+        Box::pin(self.0.timers.sleep_until(deadline))
+    }
+
+    fn connect(&self, host: String, port: u16) -> BoxFuture<io::Result<Stream>> {
+        let stall = self.stall();
+        Box::pin(async move { Stream::socket(TcpStream::connect((host.as_str(), port))?, stall) })
+    }
+
+    fn listen(&self, address: String) -> BoxFuture<io::Result<Listener>> {
+        Box::pin(async move { Listener::bind(&address) })
+    }
+
+    fn local_address(&self, listener: &Listener) -> io::Result<SocketAddr> {
+        Ok(listener.local_address())
+    }
+
+    fn accept(&self, listener: Listener) -> BoxFuture<(Listener, io::Result<Stream>)> {
+        let stall = self.stall();
+        Box::pin(async move {
+            let accepted = poll_fn(|cx| listener.poll_accept(cx)).await;
+            (listener, accepted.and_then(|socket| Stream::socket(socket, stall)))
+        })
+    }
+
+    fn stdio(&self, stdio: Stdio) -> io::Result<Stream> {
+        Ok(Stream::stdio(stdio))
+    }
+
+    fn spawn_process(&self, command: &Command) -> io::Result<Process<Self>> {
+        let mut child = command.to_std().spawn()?;
+        let closed = || io::Error::from(io::ErrorKind::BrokenPipe);
+        let (stdin, stdout) = (child.stdin.take().ok_or_else(closed)?, child.stdout.take().ok_or_else(closed)?);
+        let stderr = child.stderr.take().ok_or_else(closed)?;
+        let id = child.id();
+        let exit = Exit::default();
+        let waiting = exit.clone();
+        thread::Builder::new().name("mcp-child".into()).spawn(move || waiting.set(child.wait()))?;
+        Ok(Process {
+            stream: Stream::child(stdout, stdin),
+            stderr: Stream::read_only(stderr),
+            id,
+            exit: Box::pin(poll_fn(move |cx| exit.poll(cx.waker()))),
+        })
+    }
+
+    /// Reads on the thread that polls the future first, and only returns when the stream is done.
+    fn drive(&self, stream: Stream, endpoint: Arc<dyn Endpoint>) -> BoxFuture<()> {
+        let runtime = self.clone();
+        Box::pin(async move { Link::drive(runtime, stream, endpoint) })
+    }
+}
+
+/// How a child ended, once it has.
+#[derive(Clone, Default)]
+struct Exit(Arc<Mutex<ExitState>>);
+
+#[derive(Default)]
+struct ExitState {
+    status: Option<io::Result<ExitStatus>>,
+    waker: Option<Waker>,
+}
+
+impl Exit {
+    fn set(&self, status: io::Result<ExitStatus>) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.status = Some(status);
+        let waker = state.waker.take();
+        drop(state);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    fn poll(&self, waker: &Waker) -> Poll<io::Result<ExitStatus>> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match state.status.take() {
+            Some(status) => Poll::Ready(status),
+            None => {
+                state.waker = Some(waker.clone());
+                Poll::Pending
+            }
+        }
+    }
+}

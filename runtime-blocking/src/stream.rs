@@ -1,0 +1,75 @@
+//! Byte streams of std: sockets, pipes, files. Reading and writing block.
+
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::process::{ChildStdin, ChildStdout};
+use std::time::Duration;
+
+use mcp_driver::Stdio;
+
+/// A connected byte stream of two halves, either of which may be missing.
+pub struct Stream {
+    pub(crate) read: Box<dyn Read + Send>,
+    pub(crate) write: Box<dyn Write + Send>,
+    pub(crate) socket: Option<TcpStream>,
+    /// Whether a write that blocks ends by itself: by a time limit, or because there is nobody else to serve.
+    pub(crate) bounded: bool,
+}
+
+impl Stream {
+    /// Two halves: anything that can be read and written. Dropping the writing half closes it.
+    pub fn new(read: impl Read + Send + 'static, write: impl Write + Send + 'static) -> Self {
+        Self { read: Box::new(read), write: Box::new(write), socket: None, bounded: false }
+    }
+
+    /// A child's pipes. One that does not read must not block whoever calls it.
+    pub(crate) fn child(stdout: ChildStdout, stdin: ChildStdin) -> Self {
+        Self::new(stdout, stdin)
+    }
+
+    pub(crate) fn read_only(read: impl Read + Send + 'static) -> Self {
+        Self::new(read, io::sink())
+    }
+
+    /// A socket, without Nagle's delay, on which a write that makes no progress fails in the end.
+    pub(crate) fn socket(socket: TcpStream, stall: Duration) -> io::Result<Self> {
+        socket.set_nodelay(true)?;
+        socket.set_write_timeout(Some(stall))?;
+        let mut stream = Self::new(socket.try_clone()?, Closing(socket.try_clone()?));
+        stream.socket = Some(socket);
+        stream.bounded = true;
+        Ok(stream)
+    }
+
+    pub(crate) fn stdio(stdio: Stdio) -> Self {
+        Self { bounded: true, ..Self::new(stdio.input, stdio.output) }
+    }
+}
+
+/// The writing half of a socket, which ends the writing direction when it is dropped: clones keep the socket
+/// itself open.
+struct Closing(TcpStream);
+
+impl Write for Closing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        // A socket that is gone already needs no closing.
+        let _ = self.0.shutdown(Shutdown::Write);
+    }
+}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stream").finish_non_exhaustive()
+    }
+}

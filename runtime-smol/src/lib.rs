@@ -1,0 +1,48 @@
+//! Model Context Protocol servers and clients on smol.
+//!
+//! A server:
+//!
+//! ```no_run
+//! use mcp_smol::{Context, Server, Tool};
+//!
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! struct Add { /** first term */ a: f64, /** second term */ b: f64 }
+//!
+//! fn main() -> Result<(), mcp_smol::Error> {
+//!     smol::block_on(
+//!         Server::new("calculator", "1.0.0")
+//!             .tool(Tool::new("add").describe("Adds two numbers"), async |Add { a, b }: Add, _: Context| Ok(a + b))
+//!             .serve_stdio(),      // or .serve_http("127.0.0.1:8000")
+//!     )
+//! }
+//! ```
+//!
+//! A client:
+//!
+//! ```no_run
+//! use mcp_smol::{Calls, Client};
+//!
+//! fn main() -> Result<(), mcp_smol::Error> {
+//!     smol::block_on(async {
+//!         let client = Client::spawn("calculator").await?;    // or Client::http("http://127.0.0.1:8000/mcp")
+//!         let sum = client.call_tool("add", serde_json::json!({ "a": 2, "b": 3 })).await?;
+//!         println!("{}", sum.text());
+//!         Ok(())
+//!     })
+//! }
+//! ```
+#![forbid(unsafe_code)]
+
+mod runtime;
+mod stream;
+
+pub use mcp_driver::*;
+
+pub use runtime::Smol;
+pub use stream::Stream;
+
+/// A server on smol.
+pub type Server = mcp_driver::Server<Smol>;
+
+/// A client on smol.
+pub type Client = mcp_driver::Client<Smol>;

@@ -1,0 +1,117 @@
+//! smol as a runtime of the driver.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_io::{Async, Timer};
+use mcp_driver::{BoxFuture, Clock, Command, Endpoint, Instant, Job, Now, Process, Runtime, Stdio, pump};
+
+use crate::stream::Stream;
+
+/// smol, on its global executor.
+#[derive(Clone, Debug)]
+pub struct Smol {
+    clock: Clock,
+    jobs: Arc<AtomicUsize>,
+}
+
+/// Jobs that may wait for or run on smol's blocking threads for one handle.
+const JOBS: usize = 4_096;
+
+impl Default for Smol {
+    fn default() -> Self {
+        Self { clock: Clock::start(), jobs: Arc::default() }
+    }
+}
+
+impl Runtime for Smol {
+    type Mode = mcp_driver::Async;
+    type Stream = Stream;
+    type Listener = Async<TcpListener>;
+
+    fn now(&self) -> Now {
+        self.clock.now()
+    }
+
+    fn spawn(&self, task: BoxFuture<()>) {
+        smol::spawn(task).detach();
+    }
+
+    fn spawn_blocking(&self, job: Job) -> Result<(), Job> {
+        if self.jobs.fetch_add(1, Ordering::Relaxed) >= JOBS {
+            self.jobs.fetch_sub(1, Ordering::Relaxed);
+            return Err(job);
+        }
+        let jobs = self.jobs.clone();
+        smol::unblock(move || {
+            job();
+            jobs.fetch_sub(1, Ordering::Relaxed);
+        })
+        .detach();
+        Ok(())
+    }
+
+    fn sleep_until(&self, deadline: Instant) -> BoxFuture<()> {
+        let timer = Timer::at(self.clock.to_std(deadline));
+        Box::pin(async move {
+            timer.await;
+        })
+    }
+
+    fn connect(&self, host: String, port: u16) -> BoxFuture<io::Result<Stream>> {
+        Box::pin(async move {
+            let addresses = smol::unblock(move || (host.as_str(), port).to_socket_addrs()).await?;
+            let mut failed = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+            for address in addresses {
+                match Async::<TcpStream>::connect(address).await {
+                    Ok(socket) => return Stream::socket(socket),
+                    Err(error) => failed = error,
+                }
+            }
+            Err(failed)
+        })
+    }
+
+    fn listen(&self, address: String) -> BoxFuture<io::Result<Async<TcpListener>>> {
+        Box::pin(async move {
+            let listener = smol::unblock(move || TcpListener::bind(address)).await?;
+            Async::new(listener)
+        })
+    }
+
+    fn local_address(&self, listener: &Async<TcpListener>) -> io::Result<SocketAddr> {
+        listener.get_ref().local_addr()
+    }
+
+    fn accept(&self, listener: Async<TcpListener>) -> BoxFuture<(Async<TcpListener>, io::Result<Stream>)> {
+        Box::pin(async move {
+            let accepted = listener.accept().await;
+            (listener, accepted.and_then(|(socket, _)| Stream::socket(socket)))
+        })
+    }
+
+    fn stdio(&self, stdio: Stdio) -> io::Result<Stream> {
+        Stream::stdio(stdio)
+    }
+
+    fn spawn_process(&self, command: &Command) -> io::Result<Process<Self>> {
+        let mut command = smol::process::Command::from(command.to_std());
+        let pipe = smol::process::Stdio::piped;
+        let mut child = command.stdin(pipe()).stdout(pipe()).stderr(pipe()).kill_on_drop(true).spawn()?;
+        let closed = || io::Error::from(io::ErrorKind::BrokenPipe);
+        let (stdin, stdout) = (child.stdin.take().ok_or_else(closed)?, child.stdout.take().ok_or_else(closed)?);
+        let stderr = child.stderr.take().ok_or_else(closed)?;
+        Ok(Process {
+            stream: Stream::new(stdout, stdin),
+            stderr: Stream::read_only(stderr),
+            id: child.id(),
+            exit: Box::pin(async move { child.status().await }),
+        })
+    }
+
+    fn drive(&self, stream: Stream, endpoint: Arc<dyn Endpoint>) -> BoxFuture<()> {
+        Box::pin(pump(self.clone(), stream, endpoint))
+    }
+}

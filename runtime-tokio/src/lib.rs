@@ -1,0 +1,49 @@
+//! Model Context Protocol servers and clients on tokio.
+//!
+//! A server:
+//!
+//! ```no_run
+//! use mcp_tokio::{Context, Server, Tool};
+//!
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! struct Add { /** first term */ a: f64, /** second term */ b: f64 }
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), mcp_tokio::Error> {
+//!     Server::new("calculator", "1.0.0")
+//!         .tool(Tool::new("add").describe("Adds two numbers"), async |Add { a, b }: Add, _: Context| Ok(a + b))
+//!         .serve_stdio()          // or .serve_http("127.0.0.1:8000")
+//!         .await
+//! }
+//! ```
+//!
+//! A client:
+//!
+//! ```no_run
+//! use mcp_tokio::{Calls, Client};
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), mcp_tokio::Error> {
+//!     let client = Client::spawn("calculator").await?;    // or Client::http("http://127.0.0.1:8000/mcp")
+//!     let sum = client.call_tool("add", serde_json::json!({ "a": 2, "b": 3 })).await?;
+//!     println!("{}", sum.text());
+//!     Ok(())
+//! }
+//! ```
+#![forbid(unsafe_code)]
+
+mod runtime;
+mod stream;
+#[cfg(feature = "tower")]
+pub mod tower;
+
+pub use mcp_driver::*;
+
+pub use runtime::Tokio;
+pub use stream::Stream;
+
+/// A server on tokio.
+pub type Server = mcp_driver::Server<Tokio>;
+
+/// A client on tokio.
+pub type Client = mcp_driver::Client<Tokio>;

@@ -1,0 +1,99 @@
+//! tokio as a runtime of the driver.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use mcp_driver::{Async, BoxFuture, Clock, Command, Endpoint, Instant, Job, Now, Process, Runtime, Stdio, pump};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::stream::Stream;
+
+/// tokio, on the runtime that the calling thread is in.
+#[derive(Clone, Debug)]
+pub struct Tokio {
+    clock: Clock,
+    jobs: Arc<AtomicUsize>,
+}
+
+/// Jobs that may wait for or run on tokio's blocking threads for one handle.
+const JOBS: usize = 4_096;
+
+impl Default for Tokio {
+    fn default() -> Self {
+        Self { clock: Clock::start(), jobs: Arc::default() }
+    }
+}
+
+impl Runtime for Tokio {
+    type Mode = Async;
+    type Stream = Stream;
+    type Listener = TcpListener;
+
+    fn now(&self) -> Now {
+        self.clock.now()
+    }
+
+    fn spawn(&self, task: BoxFuture<()>) {
+        tokio::spawn(task);
+    }
+
+    fn spawn_blocking(&self, job: Job) -> Result<(), Job> {
+        if self.jobs.fetch_add(1, Ordering::Relaxed) >= JOBS {
+            self.jobs.fetch_sub(1, Ordering::Relaxed);
+            return Err(job);
+        }
+        let jobs = self.jobs.clone();
+        tokio::task::spawn_blocking(move || {
+            job();
+            jobs.fetch_sub(1, Ordering::Relaxed);
+        });
+        Ok(())
+    }
+
+    fn sleep_until(&self, deadline: Instant) -> BoxFuture<()> {
+        Box::pin(tokio::time::sleep_until(self.clock.to_std(deadline).into()))
+    }
+
+    fn connect(&self, host: String, port: u16) -> BoxFuture<io::Result<Stream>> {
+        Box::pin(async move { Stream::socket(TcpStream::connect((host.as_str(), port)).await?) })
+    }
+
+    fn listen(&self, address: String) -> BoxFuture<io::Result<TcpListener>> {
+        Box::pin(TcpListener::bind(address))
+    }
+
+    fn local_address(&self, listener: &TcpListener) -> io::Result<SocketAddr> {
+        listener.local_addr()
+    }
+
+    fn accept(&self, listener: TcpListener) -> BoxFuture<(TcpListener, io::Result<Stream>)> {
+        Box::pin(async move {
+            let accepted = listener.accept().await;
+            (listener, accepted.and_then(|(socket, _)| Stream::socket(socket)))
+        })
+    }
+
+    fn stdio(&self, stdio: Stdio) -> io::Result<Stream> {
+        Stream::stdio(stdio)
+    }
+
+    fn spawn_process(&self, command: &Command) -> io::Result<Process<Self>> {
+        let mut command = tokio::process::Command::from(command.to_std());
+        let mut child = command.kill_on_drop(true).spawn()?;
+        let closed = || io::Error::from(io::ErrorKind::BrokenPipe);
+        let (stdin, stdout) = (child.stdin.take().ok_or_else(closed)?, child.stdout.take().ok_or_else(closed)?);
+        let stderr = child.stderr.take().ok_or_else(closed)?;
+        Ok(Process {
+            stream: Stream::new(stdout, stdin),
+            stderr: Stream::read_only(stderr),
+            id: child.id().ok_or_else(closed)?,
+            exit: Box::pin(async move { child.wait().await }),
+        })
+    }
+
+    fn drive(&self, stream: Stream, endpoint: Arc<dyn Endpoint>) -> BoxFuture<()> {
+        Box::pin(pump(self.clone(), stream, endpoint))
+    }
+}
