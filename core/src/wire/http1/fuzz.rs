@@ -91,10 +91,7 @@ impl Transcript {
 
 /// Small bounds, so that short inputs reach them.
 pub(super) fn limits() -> Limits {
-    let mut limits = Limits::default();
-    limits.head = 512;
-    limits.head_fields = 8;
-    limits
+    Limits { head: 512, head_fields: 8, ..Limits::default() }
 }
 
 /// A generator for the tests: xorshift64.

@@ -8,7 +8,9 @@ use crate::wire::http1::timer::{Timer, earliest};
 /// A connection that is being opened, or is open.
 #[derive(Debug, Default)]
 pub(super) struct Slot {
-    state: State,
+    /// Absent while the connection is being opened.
+    machine: Option<ClientConnection>,
+    exchange: Option<ExchangeId>,
     /// Counts while the connection is free.
     pub(super) idle: Timer,
     /// The running exchange has given out its last word.
@@ -17,49 +19,28 @@ pub(super) struct Slot {
     was_used: bool,
 }
 
-#[derive(Debug, Default)]
-enum State {
-    #[default]
-    Connecting,
-    Open {
-        machine: ClientConnection,
-        exchange: Option<ExchangeId>,
-    },
-}
-
 impl Slot {
     pub(super) fn is_connecting(&self) -> bool {
-        matches!(self.state, State::Connecting)
+        self.machine.is_none()
     }
 
     /// False when it was open already.
     pub(super) fn open(&mut self, machine: ClientConnection) -> bool {
         let was_connecting = self.is_connecting();
-        if was_connecting {
-            self.state = State::Open { machine, exchange: None };
-        }
+        self.machine.get_or_insert(machine);
         was_connecting
     }
 
     pub(super) fn machine(&mut self) -> Option<&mut ClientConnection> {
-        match &mut self.state {
-            State::Connecting => None,
-            State::Open { machine, .. } => Some(machine),
-        }
+        self.machine.as_mut()
     }
 
     pub(super) fn open_machine(&self) -> Option<&ClientConnection> {
-        match &self.state {
-            State::Connecting => None,
-            State::Open { machine, .. } => Some(machine),
-        }
+        self.machine.as_ref()
     }
 
     pub(super) fn running(&mut self) -> Option<(&mut ClientConnection, ExchangeId)> {
-        match &mut self.state {
-            State::Open { machine, exchange: Some(exchange) } => Some((machine, *exchange)),
-            State::Open { .. } | State::Connecting => None,
-        }
+        self.machine.as_mut().zip(self.exchange)
     }
 
     pub(super) fn is_finished(&self) -> bool {
@@ -72,9 +53,9 @@ impl Slot {
     }
 
     fn begin(&mut self, waiting: Waiting) {
-        if let State::Open { machine, exchange } = &mut self.state {
+        if let Some(machine) = &mut self.machine {
             machine.begin(waiting.request);
-            *exchange = Some(waiting.exchange);
+            self.exchange = Some(waiting.exchange);
             self.idle = Timer::Off;
             self.is_over = false;
         }
@@ -125,12 +106,9 @@ impl Pool {
     /// The connection carries nothing now: free for the next exchange, or closed.
     pub(super) fn release(&mut self, connection: ConnectionId) {
         let Some(slot) = self.connections.get_mut(&connection) else { return };
-        let was_running = slot.running().is_some();
-        let State::Open { machine, exchange } = &mut slot.state else { return };
-        *exchange = None;
+        slot.was_used |= slot.exchange.take().is_some();
         slot.is_over = false;
-        if machine.can_reuse() {
-            slot.was_used |= was_running;
+        if slot.open_machine().is_some_and(ClientConnection::can_reuse) {
             slot.idle = Timer::Starting(IDLE.min(self.limits.keep_alive));
             self.free.push(connection);
         } else {

@@ -16,10 +16,7 @@ fn head() -> RequestHead {
 }
 
 fn pool(connections: usize, in_flight: usize) -> Pool {
-    let mut limits = Limits::default();
-    limits.connections = connections;
-    limits.in_flight = in_flight;
-    Pool::new(&limits)
+    Pool::new(&Limits { connections, in_flight, ..Limits::default() })
 }
 
 #[derive(Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ pub use output::ServerOutput;
 use super::BodyLength;
 use super::body::{Decoder, Encoder};
 use super::buffer::Buffer;
-use super::head::{Framing, HeadBuffer, Persistence, asks_to_close, write_response};
+use super::head::{Fault, Framing, HeadBuffer, Persistence, asks_to_close, write_response};
 use super::timer::{Timer, earliest};
 use crate::error::ApiMisuse;
 use crate::head::{End, ResponseHead};
@@ -58,6 +58,7 @@ pub struct ServerConnection {
     exchange: Exchange,
     /// Nothing follows the present exchange.
     closing: bool,
+    fault: Option<&'static str>,
     ended: Option<End>,
     waiting: Wait,
     read_timer: Timer,
@@ -140,6 +141,7 @@ impl ServerConnection {
             transmit: Buffer::default(),
             exchange: Exchange::default(),
             closing: false,
+            fault: None,
             ended: None,
             waiting: Wait::Nothing,
             read_timer: Timer::Off,
@@ -218,6 +220,7 @@ impl ServerConnection {
     pub fn handle_timeout(&mut self, now: Now) {
         self.tick(now);
         if self.write_timer.is_due(self.seen) {
+            self.fault = Some("the peer does not read the response for `Limits::stall`");
             self.transmit.clear();
             self.give_up();
             self.reading = Reading::Closed;
@@ -225,7 +228,8 @@ impl ServerConnection {
             match self.waiting {
                 Wait::Nothing => {}
                 Wait::Request | Wait::Linger => self.reading = Reading::Closed,
-                Wait::Head | Wait::Body => self.refuse(408),
+                Wait::Head => self.refuse(Fault::new(408, "the head takes longer than `Limits::head_time`")),
+                Wait::Body => self.refuse(Fault::new(408, "the body makes no progress for `Limits::stall`")),
             }
         }
         self.set_timers(false);
@@ -362,6 +366,11 @@ impl ServerConnection {
     /// [`poll_output`](Self::poll_output) may still have something to tell.
     pub fn is_finished(&self) -> bool {
         matches!(self.reading, Reading::Closed)
+    }
+
+    /// Why this side ended the connection, if the peer gave reason to: for logs.
+    pub fn fault(&self) -> Option<&'static str> {
+        self.fault
     }
 
     /// How many bytes are held, of all kinds.

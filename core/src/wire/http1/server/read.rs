@@ -39,10 +39,11 @@ impl ServerConnection {
     }
 
     /// Refuses what the peer sent: answers, if no answer has begun, and closes.
-    pub(super) fn refuse(&mut self, status: u16) {
+    pub(super) fn refuse(&mut self, fault: Fault) {
+        self.fault = Some(fault.what);
         let is_answerable = matches!(self.writing, Writing::Idle | Writing::Awaiting);
         self.reading = if is_answerable {
-            error_response(self.transmit.back(), status);
+            error_response(self.transmit.back(), fault.status);
             Reading::Linger { left: DRAIN }
         } else {
             Reading::Closed
@@ -67,7 +68,7 @@ impl ServerConnection {
                     match found {
                         Found::More => {}
                         Found::Complete => self.begin_request(),
-                        Found::Fault(fault) => self.refuse(fault.status),
+                        Found::Fault(fault) => self.refuse(fault),
                     }
                 }
                 Reading::Body(decoder) => match decoder.decode(rest) {
@@ -84,7 +85,7 @@ impl ServerConnection {
                             }
                         }
                     }
-                    Err(Fault { status, .. }) => self.refuse(status),
+                    Err(fault) => self.refuse(fault),
                 },
                 Reading::Linger { left } => {
                     match left.checked_sub(rest.len() as u64) {
@@ -103,7 +104,7 @@ impl ServerConnection {
         self.head.clear();
         let request = match parsed {
             Ok(request) => request,
-            Err(fault) => return self.refuse(fault.status),
+            Err(fault) => return self.refuse(fault),
         };
         self.exchange = Exchange {
             is_head: request.head.method == "HEAD",

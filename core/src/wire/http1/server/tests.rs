@@ -324,6 +324,7 @@ fn what_is_refused_is_answered_once_and_closed() {
 fn a_broken_chunk_aborts_the_exchange() {
     let bytes = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\naX";
     let mut server = fed(bytes);
+    assert_eq!(server.fault(), Some("a chunk does not end with CRLF"));
     let events = drain(&mut server);
     assert_eq!(events[1..], [Event::Body(b"a".to_vec()), Event::Aborted]);
     assert!(written(&mut server).starts_with("HTTP/1.1 400 "));
