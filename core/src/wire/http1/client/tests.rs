@@ -184,6 +184,14 @@ fn bytes_that_nobody_asked_for_end_the_connection() {
 }
 
 #[test]
+fn bytes_that_precede_the_request_are_no_response_to_it() {
+    let mut client = ClientConnection::new(at(0), &limits());
+    client.request(&head("GET"), BodyLength::Empty).unwrap();
+    client.handle_bytes(at(0), b"HTTP/1.1 408 Timeout\r\nContent-Length: 0\r\n\r\n");
+    assert_eq!(drain(&mut client), [Event::Failed { unsent: true }]);
+}
+
+#[test]
 fn a_failure_before_a_byte_was_written_is_unsent_and_after_one_is_not() {
     for written in [0, 1] {
         let mut client = ClientConnection::new(at(0), &limits());
@@ -206,6 +214,7 @@ fn a_response_before_the_request_is_complete_is_delivered_and_the_connection_end
     client.advance(client.transmit().len());
     client.handle_bytes(at(0), b"HTTP/1.1 413 x\r\nContent-Length: 0\r\n\r\n");
     assert_eq!(drain(&mut client), [response(413, &[("Content-Length", "0")]), Event::End]);
+    assert!(client.is_finished());
     client.send(b"rest");
     client.finish();
     assert_eq!((client.transmit(), client.is_finished()), (&b""[..], true));

@@ -368,6 +368,26 @@ fn a_finished_response_is_still_written_after_the_peer_ended_in_order() {
 }
 
 #[test]
+fn requests_that_came_before_the_end_are_told_even_if_drained_after_it() {
+    for drains_first in [true, false] {
+        let mut server = fed(&format!("{GET}{GET}"));
+        let mut events = Vec::new();
+        assert!(server.poll_output().is_some());
+        ok(&mut server);
+        if drains_first {
+            events = drain(&mut server);
+        }
+        server.handle_end(at(0), End::Complete);
+        events.extend(drain(&mut server));
+        assert!(
+            matches!(events[..], [Event::End, Event::Request(..), Event::End, Event::Aborted]),
+            "{events:?}"
+        );
+        assert!(server.is_finished());
+    }
+}
+
+#[test]
 fn a_connection_without_a_request_is_closed_after_keep_alive() {
     let mut server = server();
     server.handle_timeout(at(74_999));
