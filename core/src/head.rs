@@ -41,8 +41,9 @@ impl Headers {
         Self { text: Vec::new(), spans: Vec::new() }
     }
 
-    /// Adds a field at the end. The caller vouches that the name is a token and the value holds neither CR,
-    /// LF nor NUL; the HTTP/1.1 writer drops a field for which that is false.
+    /// Adds a field at the end. The caller vouches that the name is a token and the value holds no control
+    /// character but the tab. Where that is false, the HTTP/1.1 writer leaves the field out of a response,
+    /// and refuses to send a request.
     pub fn push(&mut self, name: &str, value: impl AsRef<[u8]>) {
         let start = self.text.len();
         self.text.extend_from_slice(name.as_bytes());

@@ -1,0 +1,515 @@
+//! The server's side, driven by hand.
+
+use super::*;
+use crate::wire::http1::fuzz::{Event, Transcript, limits, serve};
+use std::format;
+use std::string::String;
+use std::vec::Vec;
+
+fn at(milliseconds: u64) -> Now {
+    Now::new(Instant::new(Duration::from_millis(milliseconds)), Duration::ZERO)
+}
+
+fn server() -> ServerConnection {
+    ServerConnection::new(at(0), &limits())
+}
+
+fn fed(bytes: &str) -> ServerConnection {
+    let mut server = server();
+    server.handle_bytes(at(0), bytes.as_bytes());
+    server
+}
+
+/// Drains without answering.
+fn drain(server: &mut ServerConnection) -> Vec<Event> {
+    let mut events = Transcript::default();
+    while let Some(output) = server.poll_output() {
+        events.push(match output {
+            ServerOutput::Request { head, body, .. } => Event::Request(head, body),
+            ServerOutput::Body(bytes) => Event::Body(bytes.into()),
+            ServerOutput::End => Event::End,
+            ServerOutput::Aborted => Event::Aborted,
+        });
+    }
+    events.events
+}
+
+fn written(server: &mut ServerConnection) -> String {
+    let bytes = server.transmit().to_vec();
+    server.advance(bytes.len());
+    String::from_utf8(bytes).unwrap()
+}
+
+fn ok(server: &mut ServerConnection) {
+    server.respond(&ResponseHead::new(200), BodyLength::Known(2)).unwrap();
+    server.send(b"ok");
+    server.finish();
+}
+
+const GET: &str = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
+const POST: &str = "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello";
+const CHUNKED: &str = "POST /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2;e\r\nhe\r\n3\r\nllo\r\n0\r\nT: u\r\n\r\n";
+const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+#[test]
+fn every_vector_means_the_same_however_it_is_split_and_wherever_it_ends() {
+    let vectors = [
+        format!("{GET}{POST}{CHUNKED}{GET}"),
+        format!("{CHUNKED}\r\n{POST}"),
+        format!("{POST}PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+        String::from("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\nGET / HTTP/1.0\r\n\r\nGET"),
+        format!("{}XX", CHUNKED.trim_end()),
+    ];
+    for vector in &vectors {
+        let bytes = vector.as_bytes();
+        for length in 0..=bytes.len() {
+            let bytes = &bytes[..length];
+            let whole = serve(&[bytes], false, Some(End::Complete));
+            let bytewise: Vec<&[u8]> = bytes.chunks(1).collect();
+            assert_eq!(serve(&bytewise, true, Some(End::Complete)), whole, "{vector:?} {length}");
+            assert_eq!(serve(&bytewise, false, Some(End::Broken)).events, whole.events);
+        }
+        let whole = serve(&[bytes], false, None);
+        for at in 0..bytes.len() {
+            let (one, other) = bytes.split_at(at);
+            assert_eq!(serve(&[one, other], true, None), whole, "{vector:?} at {at}");
+            assert_eq!(serve(&[one, other], false, None), whole, "{vector:?} at {at}");
+        }
+    }
+    let answered = serve(&[vectors[0].as_bytes()], true, None);
+    assert_eq!(String::from_utf8(answered.written).unwrap(), OK.repeat(4));
+    assert_eq!(answered.events.iter().filter(|event| **event == Event::Body(b"hello".to_vec())).count(), 2);
+}
+
+/// P09: nothing waits for a second write.
+#[test]
+fn head_and_first_body_bytes_are_in_one_write() {
+    let mut server = fed(GET);
+    drain(&mut server);
+    server.respond(&ResponseHead::new(200), BodyLength::Stream).unwrap();
+    server.send(b"data: 1\n\n");
+    let text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\ndata: 1\n\n\r\n";
+    assert_eq!(written(&mut server), text);
+    server.finish();
+    assert_eq!(written(&mut server), "0\r\n\r\n");
+}
+
+#[test]
+fn one_request_at_a_time_is_handed_out() {
+    let mut server = fed(&format!("{GET}{POST}"));
+    assert_eq!(drain(&mut server).len(), 2);
+    ok(&mut server);
+    assert_eq!(drain(&mut server).len(), 3);
+    ok(&mut server);
+    assert_eq!(drain(&mut server), []);
+    assert_eq!(written(&mut server), OK.repeat(2));
+    assert!(!server.is_finished());
+}
+
+#[test]
+fn reading_stops_at_the_bound_of_pipelined_bytes_and_goes_on_below() {
+    let mut server = fed(GET);
+    drain(&mut server);
+    server.handle_bytes(at(0), &[b'x'; 511]);
+    assert!(server.wants_read());
+    server.handle_bytes(at(0), b"x");
+    assert!(!server.wants_read());
+    let mut server = fed(GET);
+    drain(&mut server);
+    // 28 bytes each: with the last one 532 are held, and 504 once the next request is handed out.
+    for _ in 0..19 {
+        server.handle_bytes(at(0), GET.as_bytes());
+    }
+    assert!(!server.wants_read());
+    ok(&mut server);
+    drain(&mut server);
+    assert!(server.wants_read());
+}
+
+#[test]
+fn reading_stops_while_too_much_is_unwritten_or_undelivered() {
+    let mut limits = limits();
+    limits.transmit = 100;
+    let mut server = ServerConnection::new(at(0), &limits);
+    server.handle_bytes(at(0), GET.as_bytes());
+    drain(&mut server);
+    server.respond(&ResponseHead::new(200), BodyLength::Stream).unwrap();
+    let room = server.send_room();
+    // A chunk of two digits costs six bytes more.
+    server.send(&std::vec![0; room - 6]);
+    assert_eq!((server.transmit().len(), server.wants_read()), (100, true));
+    server.send(b"x");
+    assert!(!server.wants_read());
+    server.advance(50);
+    assert!(server.wants_read());
+
+    let mut server = fed("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9999\r\n\r\n");
+    server.handle_bytes(at(0), &[0; 511]);
+    assert!(server.wants_read());
+    server.handle_bytes(at(0), &[0; 1]);
+    assert!(!server.wants_read());
+    drain(&mut server);
+    assert!(server.wants_read());
+}
+
+#[test]
+fn the_connection_is_kept_or_closed_as_both_sides_wish() {
+    let old = "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n";
+    let cases = [
+        (GET, "", "", false),
+        ("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "", "Connection: close", true),
+        (GET, "close", "Connection: close", true),
+        ("GET / HTTP/1.0\r\n\r\n", "", "Connection: close", true),
+        (old, "", "Connection: keep-alive", false),
+    ];
+    for (request, ours, field, closes) in cases {
+        let mut server = fed(request);
+        drain(&mut server);
+        let mut head = ResponseHead::new(200);
+        head.headers.push("Connection", ours);
+        server.respond(&head, BodyLength::Known(2)).unwrap();
+        server.send(b"ok");
+        assert!(!server.is_finished());
+        server.finish();
+        assert!(written(&mut server).contains(field));
+        assert_eq!(server.is_finished(), closes, "{request:?} {ours:?}");
+    }
+}
+
+#[test]
+fn a_stream_to_an_old_client_ends_with_the_connection() {
+    let mut server = fed("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+    drain(&mut server);
+    server.respond(&ResponseHead::new(200), BodyLength::Stream).unwrap();
+    server.send(b"abc");
+    server.finish();
+    assert_eq!(written(&mut server), "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nabc");
+    assert!(server.is_finished());
+}
+
+#[test]
+fn responses_that_have_no_body_get_none() {
+    let head = "HEAD / HTTP/1.1\r\nHost: x\r\n\r\n";
+    let cases = [
+        (head, 200, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"),
+        (GET, 204, "HTTP/1.1 204 No Content\r\n\r\n"),
+        (GET, 304, "HTTP/1.1 304 Not Modified\r\n\r\n"),
+    ];
+    for (request, status, text) in cases {
+        let mut server = fed(request);
+        drain(&mut server);
+        server.respond(&ResponseHead::new(status), BodyLength::Known(2)).unwrap();
+        server.send(b"ok");
+        server.finish();
+        assert_eq!(written(&mut server), text);
+        assert!(!server.is_finished());
+    }
+}
+
+#[test]
+fn a_body_that_stays_shorter_than_promised_closes_the_connection() {
+    let mut server = fed(GET);
+    drain(&mut server);
+    server.respond(&ResponseHead::new(200), BodyLength::Known(3)).unwrap();
+    server.send(b"ok");
+    server.finish();
+    assert!(server.is_finished());
+    assert_eq!(drain(&mut server), []);
+}
+
+#[test]
+fn continue_is_sent_when_the_body_is_asked_for() {
+    let request = "POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-Continue\r\nContent-Length: 2\r\n\r\n";
+    let mut server = fed(request);
+    assert!(matches!(server.poll_output(), Some(ServerOutput::Request { body: Some(2), .. })));
+    assert_eq!(server.transmit(), b"");
+    assert_eq!(server.poll_output(), None);
+    assert_eq!(written(&mut server), "HTTP/1.1 100 Continue\r\n\r\n");
+    server.handle_bytes(at(0), b"hi");
+    assert_eq!(drain(&mut server), [Event::Body(b"hi".to_vec()), Event::End]);
+    ok(&mut server);
+    assert_eq!(written(&mut server), OK);
+    assert!(!server.is_finished());
+
+    let mut server = fed(request);
+    assert!(matches!(server.poll_output(), Some(ServerOutput::Request { .. })));
+    server.respond(&ResponseHead::new(413), BodyLength::Empty).unwrap();
+    assert_eq!(drain(&mut server), []);
+    let text = "HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+    assert_eq!(written(&mut server), text);
+    server.handle_end(at(0), End::Complete);
+    assert!(server.is_finished());
+}
+
+#[test]
+fn a_peer_that_waits_for_continue_does_not_stall() {
+    let mut server = fed("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+    assert_eq!(server.poll_timeout(), None);
+    drain(&mut server);
+    written(&mut server);
+    server.handle_timeout(at(0));
+    assert_eq!(server.poll_timeout(), Some(at(30_000).mono));
+}
+
+#[test]
+fn an_early_response_lets_a_small_rest_of_the_body_pass() {
+    let mut server = fed("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe");
+    drain(&mut server);
+    ok(&mut server);
+    assert!(!server.is_finished());
+    server.handle_bytes(at(0), format!("llo{GET}").as_bytes());
+    assert_eq!(drain(&mut server).len(), 4);
+    ok(&mut server);
+    assert_eq!(written(&mut server), OK.repeat(2));
+}
+
+#[test]
+fn an_early_response_closes_before_a_large_rest() {
+    for (length, closes) in [(DRAIN, false), (DRAIN + 1, true)] {
+        let mut server = fed(&format!("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n"));
+        drain(&mut server);
+        ok(&mut server);
+        assert_eq!(written(&mut server).contains("Connection: close"), closes, "{length}");
+        // What was on its way is dropped, for a while.
+        server.handle_bytes(at(0), &std::vec![0; DRAIN as usize]);
+        assert_eq!(drain(&mut server).len(), if closes { 0 } else { 2 });
+        assert!(!server.is_finished());
+        if closes {
+            server.handle_bytes(at(0), b"x");
+            assert!(server.is_finished());
+        }
+    }
+}
+
+#[test]
+fn a_chunked_rest_is_bounded_too() {
+    let mut server = fed("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nfffff\r\n");
+    drain(&mut server);
+    ok(&mut server);
+    server.handle_bytes(at(0), &std::vec![0; DRAIN as usize]);
+    assert!(!server.is_finished());
+    server.handle_bytes(at(0), &[0]);
+    assert!(server.is_finished());
+}
+
+#[test]
+fn what_is_refused_is_answered_once_and_closed() {
+    let many: String = (0..9).map(|i| format!("A{i}: b\r\n")).collect();
+    let long = "a".repeat(600);
+    let cases = [
+        ("GET / HTTP/1.1\r\n\r\n".into(), 400),
+        ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".into(), 505),
+        (format!("GET / HTTP/1.1\r\nHost: x\r\n{many}\r\n"), 431),
+        (format!("GET /{long}"), 431),
+        ("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n".into(), 501),
+        ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n".into(), 400),
+    ];
+    for (bytes, status) in cases {
+        let mut server = fed(&bytes);
+        assert_eq!(drain(&mut server), []);
+        let text = written(&mut server);
+        assert!(text.starts_with(&format!("HTTP/1.1 {status} ")), "{text}");
+        assert!(text.ends_with("\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"), "{text}");
+        server.handle_bytes(at(1), GET.as_bytes());
+        assert_eq!(drain(&mut server), []);
+        assert_eq!(server.transmit(), b"");
+        server.handle_timeout(at(999));
+        assert!(!server.is_finished());
+        server.handle_timeout(at(1_000));
+        assert!(server.is_finished(), "{bytes:?}");
+    }
+}
+
+#[test]
+fn a_broken_chunk_aborts_the_exchange() {
+    let bytes = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\naX";
+    let mut server = fed(bytes);
+    assert_eq!(server.fault(), Some("a chunk does not end with CRLF"));
+    let events = drain(&mut server);
+    assert_eq!(events[1..], [Event::Body(b"a".to_vec()), Event::Aborted]);
+    assert!(written(&mut server).starts_with("HTTP/1.1 400 "));
+    assert_eq!(server.respond(&ResponseHead::new(200), BodyLength::Empty), Ok(()));
+    assert_eq!(server.transmit(), b"");
+}
+
+#[test]
+fn a_peer_that_goes_away_aborts_an_unfinished_exchange_once() {
+    for end in [End::Complete, End::Broken] {
+        for begun in [false, true] {
+            let mut server = fed(GET);
+            drain(&mut server);
+            if begun {
+                server.respond(&ResponseHead::new(200), BodyLength::Stream).unwrap();
+            }
+            server.handle_end(at(0), end);
+            server.handle_end(at(0), End::Broken);
+            assert_eq!(drain(&mut server), [Event::Aborted]);
+            assert!(server.is_finished());
+            server.send(b"x");
+            server.finish();
+            assert_eq!(server.transmit(), b"");
+        }
+    }
+}
+
+#[test]
+fn a_finished_response_is_still_written_after_the_peer_ended_in_order() {
+    let mut server = fed(GET);
+    drain(&mut server);
+    ok(&mut server);
+    server.handle_end(at(0), End::Complete);
+    assert_eq!(drain(&mut server), []);
+    assert_eq!((written(&mut server).as_str(), server.is_finished()), (OK, true));
+    let mut server = fed(GET);
+    drain(&mut server);
+    ok(&mut server);
+    server.handle_end(at(0), End::Broken);
+    assert_eq!((server.transmit(), server.is_finished()), (&b""[..], true));
+}
+
+#[test]
+fn requests_that_came_before_the_end_are_told_even_if_drained_after_it() {
+    for drains_first in [true, false] {
+        let mut server = fed(&format!("{GET}{GET}"));
+        let mut events = Vec::new();
+        assert!(server.poll_output().is_some());
+        ok(&mut server);
+        if drains_first {
+            events = drain(&mut server);
+        }
+        server.handle_end(at(0), End::Complete);
+        events.extend(drain(&mut server));
+        assert!(
+            matches!(events[..], [Event::End, Event::Request(..), Event::End, Event::Aborted]),
+            "{events:?}"
+        );
+        assert!(server.is_finished());
+    }
+}
+
+#[test]
+fn a_connection_without_a_request_is_closed_after_keep_alive() {
+    let mut server = server();
+    server.handle_timeout(at(74_999));
+    assert!(!server.is_finished());
+    assert_eq!(server.poll_timeout(), Some(at(75_000).mono));
+    server.handle_timeout(at(75_000));
+    assert!(server.is_finished());
+    assert_eq!(server.transmit(), b"");
+}
+
+#[test]
+fn keep_alive_counts_from_when_the_response_was_finished() {
+    let mut server = fed(GET);
+    drain(&mut server);
+    assert_eq!(server.poll_timeout(), None);
+    // The handler takes 100 s, and nothing tells the machine so until the timer is started.
+    ok(&mut server);
+    written(&mut server);
+    assert_eq!(server.poll_timeout(), Some(at(0).mono));
+    server.handle_timeout(at(100_000));
+    assert!(!server.is_finished());
+    assert_eq!(server.poll_timeout(), Some(at(175_000).mono));
+}
+
+#[test]
+fn a_head_has_to_be_complete_in_time_whatever_progress_it_makes() {
+    let mut server = server();
+    server.handle_bytes(at(1_000), b"GET");
+    server.handle_bytes(at(30_000), b" ");
+    server.handle_timeout(at(30_999));
+    assert_eq!(server.transmit(), b"");
+    server.handle_timeout(at(31_000));
+    assert!(written(&mut server).starts_with("HTTP/1.1 408 "));
+}
+
+#[test]
+fn a_body_that_stalls_is_refused_and_one_that_moves_is_not() {
+    let mut server = fed("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n");
+    drain(&mut server);
+    server.handle_bytes(at(29_000), b"h");
+    drain(&mut server);
+    server.handle_timeout(at(58_999));
+    assert_eq!(server.transmit(), b"");
+    server.handle_timeout(at(59_000));
+    assert!(written(&mut server).starts_with("HTTP/1.1 408 "));
+    assert_eq!(drain(&mut server), [Event::Aborted]);
+}
+
+#[test]
+fn a_peer_that_does_not_read_is_dropped() {
+    let mut server = fed(GET);
+    drain(&mut server);
+    server.respond(&ResponseHead::new(200), BodyLength::Stream).unwrap();
+    server.handle_timeout(at(0));
+    server.advance(1);
+    server.handle_timeout(at(20_000));
+    server.handle_timeout(at(49_999));
+    assert!(!server.is_finished());
+    server.handle_timeout(at(50_000));
+    assert!(server.is_finished());
+    assert_eq!(drain(&mut server), [Event::Aborted]);
+    assert_eq!(server.transmit(), b"");
+}
+
+#[test]
+fn a_long_handler_has_no_timer() {
+    let mut server = fed(POST);
+    drain(&mut server);
+    server.handle_timeout(at(10_000_000));
+    assert!(!server.is_finished());
+    ok(&mut server);
+    assert_eq!(written(&mut server), OK);
+}
+
+#[test]
+fn shutdown_closes_at_once_between_requests_and_after_one_otherwise() {
+    let mut idle = server();
+    idle.shutdown();
+    assert!(idle.is_finished());
+
+    let mut busy = fed(&format!("{GET}{GET}"));
+    drain(&mut busy);
+    busy.shutdown();
+    assert!(!busy.is_finished());
+    ok(&mut busy);
+    assert!(busy.is_finished());
+    assert!(written(&mut busy).contains("Connection: close"));
+    assert_eq!(drain(&mut busy), []);
+
+    let mut begun = fed("GET");
+    begun.shutdown();
+    begun.handle_bytes(at(0), GET.strip_prefix("GET").unwrap().as_bytes());
+    assert_eq!(drain(&mut begun).len(), 2);
+
+    let mut undrained = fed(GET);
+    assert!(undrained.poll_output().is_some());
+    ok(&mut undrained);
+    undrained.shutdown();
+    assert_eq!(drain(&mut undrained), [Event::End]);
+    assert!(undrained.is_finished());
+}
+
+#[test]
+fn responding_twice_too_early_or_with_an_interim_status_is_a_misuse() {
+    let mut server = fed(GET);
+    let head = ResponseHead::new(200);
+    assert!(server.respond(&head, BodyLength::Empty).is_err(), "before it was given out");
+    drain(&mut server);
+    assert!(server.respond(&ResponseHead::new(101), BodyLength::Empty).is_err());
+    assert!(server.respond(&head, BodyLength::Stream).is_ok());
+    assert!(server.respond(&head, BodyLength::Stream).is_err());
+    server.finish();
+    assert!(server.respond(&head, BodyLength::Stream).is_err(), "no request");
+}
+
+#[test]
+fn commands_without_a_request_do_nothing() {
+    let mut server = server();
+    server.send(b"x");
+    server.finish();
+    server.abort();
+    server.advance(10);
+    server.handle_timeout(at(0));
+    assert_eq!((server.transmit(), server.is_finished()), (&b""[..], false));
+}
