@@ -1,0 +1,53 @@
+//! Pictures for whatever has a name.
+
+use super::decode::{lenient, or_default};
+use super::macros::setters;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// A picture that a client may show; from 2025-11-25 on (META-25).
+///
+/// Fetch it with care: accept `https:` and `data:` only, send no credentials, follow no redirect to another
+/// origin, and trust the bytes rather than `mime_type` (META-28 to META-33).
+///
+/// <https://modelcontextprotocol.io/specification/2026-07-28/basic/index#icons>
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Icon {
+    /// An `https:` URL, or a `data:` URI with base64.
+    pub src: String,
+    /// The media type, when the source does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+    /// The sizes it may be shown at: `48x48`, or `any`. None given means any.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<String>,
+    /// The background it is drawn for. None given means either.
+    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
+    pub theme: Option<IconTheme>,
+}
+
+/// A background that an icon is drawn for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IconTheme {
+    /// A light one.
+    Light,
+    /// A dark one.
+    Dark,
+}
+
+impl Icon {
+    /// The icon at `src`.
+    pub fn new(src: impl Into<String>) -> Self {
+        Self { src: src.into(), mime_type: None, sizes: Vec::new(), theme: None }
+    }
+}
+
+setters!(Icon {
+    mime_type?: String,
+    sizes: Vec<String>,
+    theme?: IconTheme,
+});
