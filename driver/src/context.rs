@@ -5,12 +5,17 @@ use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Poll, Waker};
+use std::thread;
+use std::time::Duration;
 
 use mcp_proto::dialect::{Era, Revision};
 use mcp_proto::error::{ErrorObject, code};
-use mcp_proto::model::{Json, LoggingLevel, LoggingMessageNotificationParams, Progress};
-use mcp_proto::server::{CallId, WriteResult};
+use mcp_proto::model::{Json, LoggingLevel, LoggingMessageNotificationParams, RequestMeta};
+use mcp_proto::server::{Call, CallId, ClientDetails, Progress, WriteResult};
 use serde::Serialize;
+
+use crate::clock::Clock;
+use crate::reply::thread_waker;
 
 /// Where the messages of one connection's or exchange's calls go. Input for a finished call is dropped.
 pub(crate) trait Outlet: Send + Sync {
@@ -59,24 +64,20 @@ pub struct Context {
 /// One call, as its handler, its task and its connection share it.
 pub(crate) struct CallState {
     outlet: Arc<dyn Outlet>,
-    call: CallId,
-    name: Arc<str>,
-    revision: Revision,
-    meta: Option<Json>,
+    id: CallId,
+    call: Call,
     cancelled: AtomicBool,
     wakers: Mutex<Vec<Waker>>,
 }
 
 impl CallState {
-    pub(crate) fn new(
-        outlet: Arc<dyn Outlet>,
-        call: CallId,
-        name: Arc<str>,
-        revision: Revision,
-        meta: Option<Json>,
-    ) -> Arc<Self> {
+    pub(crate) fn new(outlet: Arc<dyn Outlet>, id: CallId, call: Call) -> Arc<Self> {
         let (cancelled, wakers) = (AtomicBool::new(false), Mutex::new(Vec::new()));
-        Arc::new(Self { outlet, call, name, revision, meta, cancelled, wakers })
+        Arc::new(Self { outlet, id, call, cancelled, wakers })
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        self.call.name()
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {
@@ -103,7 +104,7 @@ impl CallState {
     }
 
     pub(crate) fn report(&self, detail: impl Into<String>) {
-        self.outlet.report(Report::new(format!("tool {}", self.name), detail));
+        self.outlet.report(Report::new(format!("tool {}", self.name()), detail));
     }
 }
 
@@ -118,7 +119,7 @@ impl Context {
     ///
     /// <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress>
     pub fn progress(&self, progress: impl Into<Progress>) {
-        self.shared.outlet.progress(self.shared.call, &progress.into());
+        self.shared.outlet.progress(self.shared.id, &progress.into());
     }
 
     /// Sends a log message, if the client asked for logs of this level: in the modern era with the request,
@@ -129,9 +130,12 @@ impl Context {
     ///
     /// <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging>
     pub fn log(&self, level: LoggingLevel, data: impl Serialize) {
+        if !self.shared.call.wants_log(level) {
+            return;
+        }
         match Json::new(&data) {
             Ok(data) => {
-                self.shared.outlet.log(self.shared.call, &LoggingMessageNotificationParams::new(level, data));
+                self.shared.outlet.log(self.shared.id, &LoggingMessageNotificationParams::new(level, data));
             }
             Err(error) => self.shared.report(format!("log data cannot be written as JSON: {error}")),
         }
@@ -148,27 +152,55 @@ impl Context {
         poll_fn(|cx| self.shared.poll_cancelled(cx.waker())).await;
     }
 
+    /// Blocks the thread for a while, or until the client gives up on the request; says whether it did. For
+    /// blocking handlers.
+    pub fn wait(&self, duration: Duration) -> bool {
+        let clock = Clock::start();
+        let waker = thread_waker();
+        loop {
+            if self.shared.poll_cancelled(&waker).is_ready() {
+                return true;
+            }
+            let left = duration.saturating_sub(clock.now().mono.since_epoch());
+            if left.is_zero() {
+                return false;
+            }
+            thread::park_timeout(left);
+        }
+    }
+
     /// The revision that the request is served under.
     pub fn revision(&self) -> Revision {
-        self.shared.revision
+        self.shared.call.revision()
     }
 
     /// The era of that revision.
     pub fn era(&self) -> Era {
-        self.shared.revision.era()
+        self.shared.call.era()
     }
 
-    /// The request's `_meta`, as it came.
-    pub fn meta(&self) -> Option<&Json> {
-        self.shared.meta.as_ref()
+    /// The request's `_meta`.
+    pub fn meta(&self) -> RequestMeta<'_> {
+        self.shared.call.meta()
+    }
+
+    /// Who the client says it is, and what it can do: by this very request in the modern era, by the
+    /// handshake in the legacy one. Claims, not to be decided on.
+    pub fn client(&self) -> Arc<ClientDetails> {
+        self.shared.call.client()
+    }
+
+    /// The arguments of the call, as JSON text.
+    pub fn arguments(&self) -> &str {
+        self.shared.call.arguments()
     }
 }
 
 impl fmt::Debug for Context {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Context")
-            .field("tool", &self.shared.name)
-            .field("revision", &self.shared.revision)
+            .field("tool", &self.shared.name())
+            .field("revision", &self.revision())
             .finish_non_exhaustive()
     }
 }
@@ -187,13 +219,13 @@ impl Responder {
     /// Answers with a result.
     pub fn respond(mut self, result: &dyn WriteResult) {
         self.answered = true;
-        self.shared.outlet.respond(self.shared.call, result);
+        self.shared.outlet.respond(self.shared.id, result);
     }
 
     /// Answers with an error that the peer may read.
     pub fn fail(mut self, error: &ErrorObject) {
         self.answered = true;
-        self.shared.outlet.fail(self.shared.call, error);
+        self.shared.outlet.fail(self.shared.id, error);
     }
 
     /// Answers `internal error` and keeps the reason on this side.
@@ -204,7 +236,7 @@ impl Responder {
 
     fn answer_internal(&mut self) {
         self.answered = true;
-        self.shared.outlet.fail(self.shared.call, &ErrorObject::new(code::INTERNAL, "internal error"));
+        self.shared.outlet.fail(self.shared.id, &ErrorObject::new(code::INTERNAL, "internal error"));
     }
 }
 
@@ -213,7 +245,7 @@ impl Drop for Responder {
         if !self.answered {
             self.answer_internal();
         }
-        self.shared.outlet.done(self.shared.call);
+        self.shared.outlet.done(self.shared.id);
     }
 }
 

@@ -86,6 +86,19 @@ impl<T, E> fmt::Debug for Running<T, E> {
 
 /// Blocks the thread until a future is ready.
 pub fn block_on<F: Future>(future: F) -> F::Output {
+    let waker = thread_waker();
+    let mut cx = Context::from_waker(&waker);
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut cx) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+/// Unparks the calling thread.
+pub(crate) fn thread_waker() -> Waker {
     struct Unpark(Thread);
 
     impl Wake for Unpark {
@@ -98,13 +111,5 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
         }
     }
 
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let mut cx = Context::from_waker(&waker);
-    let mut future = pin!(future);
-    loop {
-        match future.as_mut().poll(&mut cx) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => thread::park(),
-        }
-    }
+    Waker::from(Arc::new(Unpark(thread::current())))
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use mcp_proto::error::{ApiMisuse, ErrorObject};
 use mcp_proto::model::{self, CallToolResult, ContentBlock, Icon, Json, Meta, Object, ToolAnnotations};
-use mcp_proto::server::{Call, WriteResult};
+use mcp_proto::server::WriteResult;
 use mcp_proto::wire::jsonrpc::decode_at;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -236,7 +236,7 @@ impl IntoToolResult<ByHand> for ContentBlock {
     type Output = CallToolResult;
 
     fn into_tool_result(self) -> Result<CallToolResult, ToolError> {
-        Ok(CallToolResult::new(vec![self]))
+        Ok(CallToolResult::new().content(vec![self]))
     }
 }
 
@@ -244,7 +244,7 @@ impl IntoToolResult<ByHand> for Vec<ContentBlock> {
     type Output = CallToolResult;
 
     fn into_tool_result(self) -> Result<CallToolResult, ToolError> {
-        Ok(CallToolResult::new(self))
+        Ok(CallToolResult::new().content(self))
     }
 }
 
@@ -259,7 +259,7 @@ impl model::Members for Value {
             return to.member("content", &[TextBlock { text: &self.0 }]);
         }
         to.member("content", &[TextBlock { text: self.0.get() }])?;
-        if to.dialect().structured_output.allows(&self.0) { to.member("structuredContent", &self.0) } else { Ok(()) }
+        to.structured_content(Some(&self.0))
     }
 }
 
@@ -289,8 +289,8 @@ pub struct Handler {
 }
 
 pub(crate) enum Run {
-    Async(Box<dyn Fn(Call, Context, Responder) -> BoxFuture<()> + Send + Sync>),
-    Blocking(Arc<dyn Fn(Call, Context, Responder) + Send + Sync>),
+    Async(Box<dyn Fn(Context, Responder) -> BoxFuture<()> + Send + Sync>),
+    Blocking(Arc<dyn Fn(Context, Responder) + Send + Sync>),
 }
 
 impl fmt::Debug for Handler {
@@ -315,8 +315,8 @@ where
     T: IntoToolResult<M>,
 {
     fn into_handler(self) -> Handler {
-        let run = move |call: Call, context: Context, responder: Responder| -> BoxFuture<()> {
-            match arguments::<A>(&call) {
+        let run = move |context: Context, responder: Responder| -> BoxFuture<()> {
+            match arguments::<A>(&context) {
                 Ok(arguments) => {
                     let future = self(arguments, context);
                     Box::pin(async move { finish(responder, future.await) })
@@ -338,7 +338,7 @@ where
     T: IntoToolResult<M>,
 {
     fn into_handler(self) -> Handler {
-        let run = move |call: Call, context: Context, responder: Responder| match arguments::<A>(&call) {
+        let run = move |context: Context, responder: Responder| match arguments::<A>(&context) {
             Ok(arguments) => finish(responder, self(arguments, context)),
             Err(error) => finish::<T, M>(responder, Err(error)),
         };
@@ -347,8 +347,8 @@ where
 }
 
 /// Reads the arguments. Wrong ones are an outcome that the model can mend (TOOL-33), named by their path.
-fn arguments<A: DeserializeOwned>(call: &Call) -> Result<A, ToolError> {
-    decode_at(call.arguments(), "arguments").map_err(|error| ToolError::new(Cow::into_owned(error.message)))
+fn arguments<A: DeserializeOwned>(context: &Context) -> Result<A, ToolError> {
+    decode_at(context.arguments(), "arguments").map_err(|error| ToolError::new(Cow::into_owned(error.message)))
 }
 
 fn finish<T: IntoToolResult<M>, M>(responder: Responder, outcome: Result<T, ToolError>) {

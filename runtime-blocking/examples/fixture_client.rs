@@ -1,6 +1,8 @@
 //! The fixture client on threads: does what its flags say and prints what happens, one JSON object a line.
 
 use std::process::ExitCode;
+use std::sync::mpsc;
+use std::thread;
 
 use mcp_blocking::{Calls, Canceller, Client, Error, Options, model::LoggingLevel};
 use mcp_fixtures::{ClientOptions, Events, Step, Target};
@@ -25,7 +27,12 @@ fn run(options: ClientOptions, events: &Events) -> Result<(), Error> {
                 if let Some(after) = cancel_after {
                     let canceller = Canceller::new();
                     options = options.cancelled_by(&canceller);
-                    client.after(after, move || canceller.cancel());
+                    thread::spawn(move || {
+                        // Nobody ever sends: this is a wait.
+                        let (_sender, never) = mpsc::channel::<()>();
+                        let _ = never.recv_timeout(after);
+                        canceller.cancel();
+                    });
                 }
                 events.called(&name, client.call_tool_with(&name, arguments, options));
             }

@@ -7,8 +7,8 @@ use mcp_smol::{Context, Error, Server, Tool, ToolError};
 use smol::Timer;
 
 fn server(options: &ServerOptions) -> Server {
-    let (slept, asked) = (Seen::default(), Seen::default());
-    asked.clone_from(&slept);
+    let slept = Seen::default();
+    let asked = slept.clone();
     prepare(options)
         .tool(Tool::new("echo").describe("Says the text back."), async |Echo { text }: Echo, _: Context| Ok(text))
         .tool(Tool::new("add").describe("Adds two numbers."), async |Add { a, b }: Add, _: Context| Ok(a + b))

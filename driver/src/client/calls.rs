@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -109,8 +109,8 @@ impl<R: Runtime> Calls for Client<R> {
             let mut pages = Pages::new(client.revision(), &client.limits);
             let mut cursor = None;
             loop {
-                let call = client.start_call(&page(cursor), Options::new());
-                let (items, next) = split(call.await?);
+                let reply = client.start_call(&page(cursor), Options::new()).await?;
+                let (items, next) = split(reply);
                 cursor = pages.add(items, next)?;
                 if cursor.is_none() {
                     return Ok(pages.into_items());
@@ -125,6 +125,7 @@ impl<R: Runtime> Calls for Client<R> {
 pub struct Options {
     pub(super) call: CallOptions,
     pub(super) on_progress: Option<ProgressHook>,
+    pub(super) canceller: Option<Canceller>,
 }
 
 pub(super) type ProgressHook = Arc<dyn Fn(&Progress) + Send + Sync>;
@@ -157,6 +158,13 @@ impl Options {
         self
     }
 
+    /// Lets another thread or task cancel the call.
+    #[must_use]
+    pub fn cancelled_by(mut self, canceller: &Canceller) -> Self {
+        self.canceller = Some(canceller.clone());
+        self
+    }
+
     /// Asks for log messages from `level` on, for this call alone. Modern servers only.
     #[must_use]
     pub fn log_level(mut self, level: LoggingLevel) -> Self {
@@ -175,6 +183,62 @@ impl Options {
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options").field("call", &self.call).finish_non_exhaustive()
+    }
+}
+
+/// Cancels calls from elsewhere: those made with [`Options::cancelled_by`], before and after the fact.
+/// A future is cancelled by dropping it; this is for calls that block a thread.
+#[derive(Clone, Default)]
+pub struct Canceller(Arc<Mutex<Cancelling>>);
+
+#[derive(Default)]
+struct Cancelling {
+    cancelled: bool,
+    calls: Vec<(Weak<dyn Cancel>, CallId)>,
+}
+
+/// What can cancel a call on the wire.
+pub(super) trait Cancel: Send + Sync {
+    fn cancel(&self, call: CallId);
+}
+
+impl Canceller {
+    /// One that has not cancelled anything.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Cancels: the calls settle as [`CallError::Cancelled`], and the server is told.
+    pub fn cancel(&self) {
+        let calls = {
+            let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            state.cancelled = true;
+            std::mem::take(&mut state.calls)
+        };
+        for (link, call) in calls {
+            if let Some(link) = link.upgrade() {
+                link.cancel(call);
+            }
+        }
+    }
+
+    pub(super) fn watch(&self, link: Weak<dyn Cancel>, call: CallId) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !state.cancelled {
+            state.calls.push((link, call));
+            return;
+        }
+        drop(state);
+        if let Some(link) = link.upgrade() {
+            link.cancel(call);
+        }
+    }
+}
+
+impl fmt::Debug for Canceller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cancelled = self.0.lock().unwrap_or_else(PoisonError::into_inner).cancelled;
+        f.debug_struct("Canceller").field("cancelled", &cancelled).finish()
     }
 }
 

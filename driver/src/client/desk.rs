@@ -10,7 +10,7 @@ use mcp_proto::error::CallError;
 use mcp_proto::time::Now;
 
 use super::Hooks;
-use super::calls::{CallFuture, Options, Owner, ProgressHook};
+use super::calls::{CallFuture, Cancel, Options, Owner, ProgressHook};
 use crate::context::Report;
 
 /// The calling half of a client machine, over a byte stream or HTTP.
@@ -119,6 +119,10 @@ pub(super) fn start<L: Link, C: Call>(link: &Arc<L>, call: &C, options: Options)
         inner.desk.progress.insert(pending.id(), hook);
     }
     drop(inner);
+    if let (Ok(pending), Some(canceller)) = (&started, options.canceller) {
+        let link: Arc<dyn Cancel> = link.clone();
+        canceller.watch(Arc::downgrade(&link), pending.id());
+    }
     link.turn();
     CallFuture::new(link.clone(), started)
 }
@@ -151,6 +155,14 @@ impl Desk {
             self.onlookers.push(waker.clone());
         }
         Poll::Pending
+    }
+}
+
+impl<L: Link> Cancel for L {
+    fn cancel(&self, call: CallId) {
+        let now = self.now();
+        self.lock().machine.cancel(now, call);
+        self.turn();
     }
 }
 

@@ -13,7 +13,7 @@ use mcp_proto::head::End;
 use mcp_proto::time::{Instant, Now};
 use mcp_proto::wire::http1::{ConnectionId, ExchangeId as PoolId, Pool, PoolOutput};
 
-use super::Hooks;
+use super::{Hooks, Traffic};
 use super::desk::{self, Desk, Effect, Link, Machine};
 use crate::endpoint::{Endpoint, Status, WakerSlot, keep_time};
 use crate::error::Error;
@@ -69,11 +69,12 @@ enum Step {
 
 impl Carried {
     /// Lets machine and pool talk to each other, up to something that needs the lock to be free.
-    fn step(&mut self, desk: &mut Desk, now: Now) -> Option<Step> {
+    fn step(&mut self, desk: &mut Desk, hooks: &Hooks, now: Now) -> Option<Step> {
         loop {
             match self.http.poll_output() {
                 Some(HttpOutput::Event(event)) => return Some(Step::Effect(desk.note(event))),
                 Some(HttpOutput::Send { exchange, request }) => {
+                    hooks.traffic(Traffic::Sent(&request.body));
                     match self.pool.submit(now, &request.head, &request.body) {
                         Ok(carrier) => {
                             self.exchanges.insert(carrier, exchange);
@@ -106,6 +107,7 @@ impl Carried {
                     }
                     Some(PoolOutput::Body(carrier, bytes)) => {
                         if let Some(exchange) = self.exchanges.get(&carrier) {
+                            hooks.traffic(Traffic::Received(bytes));
                             self.http.handle_body(now, *exchange, bytes);
                         }
                     }
@@ -186,7 +188,7 @@ impl<R: Runtime> HttpClient<R> {
         loop {
             let mut inner = self.lock();
             let desk::Inner { machine, desk } = &mut *inner;
-            let step = machine.step(desk, self.runtime.now());
+            let step = machine.step(desk, &self.hooks, self.runtime.now());
             drop(inner);
             match step {
                 Some(Step::Effect(effect)) => effect.perform(&self.hooks),

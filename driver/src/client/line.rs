@@ -10,7 +10,7 @@ use mcp_proto::error::CallError;
 use mcp_proto::head::End;
 use mcp_proto::time::Now;
 
-use super::Hooks;
+use super::{Hooks, Traffic};
 use super::desk::{self, Desk, Inner, Link, Machine};
 use crate::endpoint::{Endpoint, Status, WakerSlot};
 use crate::process::{self, Child, Command};
@@ -208,6 +208,7 @@ impl<R: Runtime> StreamEnd<R> {
 impl<R: Runtime> Endpoint for StreamEnd<R> {
     fn handle_bytes(&self, now: Now, bytes: &[u8]) {
         if self.is_current() {
+            self.client.hooks.traffic(Traffic::Received(bytes));
             self.client.input(|machine| machine.handle_bytes(now, bytes));
         }
     }
@@ -240,7 +241,10 @@ impl<R: Runtime> Endpoint for StreamEnd<R> {
         }
         let machine = &mut self.client.lock().machine;
         let taken = write(machine.transmit());
-        machine.advance(taken);
+        if taken > 0 {
+            self.client.hooks.traffic(Traffic::Sent(machine.transmit().get(..taken).unwrap_or_default()));
+            machine.advance(taken);
+        }
     }
 
     fn status(&self) -> Status {

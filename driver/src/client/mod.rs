@@ -9,7 +9,7 @@ mod line;
 use std::fmt;
 use std::sync::Arc;
 
-use mcp_proto::client::{Call, Config, EraChoice, ServerDetails};
+use mcp_proto::client::{Call, Config};
 use mcp_proto::dialect::{Era, Revision};
 use mcp_proto::error::CallError;
 use mcp_proto::limits::Limits;
@@ -22,11 +22,12 @@ use crate::error::Error;
 use crate::process::Command;
 use crate::reply::{Mode, Running};
 use crate::runtime::Runtime;
-use desk::Link;
 use line::LineClient;
 
-pub use calls::{CallFuture, Calls, Options};
-pub use mcp_proto::client::{CallTool, Custom, Discover, ListTools, Ping, Progress, SetLevel, ToolReply};
+pub use calls::{CallFuture, Calls, Canceller, Options};
+pub use mcp_proto::client::{
+    CallTool, Custom, Discover, EraChoice, ListTools, Ping, Progress, ServerDetails, SetLevel, ToolReply,
+};
 
 /// A connection to one server. Calls are in [`Calls`]; clones share the connection, and when the last is
 /// dropped it is closed.
@@ -67,14 +68,14 @@ impl<R: Runtime> Client<R> {
     /// Starts a server as a child process and connects to it, introducing itself with the name of the
     /// running program. See [`ClientBuilder`] for choices.
     pub fn spawn(command: impl Into<Command>) -> <R::Mode as Mode>::Reply<Self, Error> {
-        ClientBuilder::of_this_program().spawn(command)
+        ClientBuilder::<R>::of_this_program().spawn(command)
     }
 
     /// Connects to a server's URL, introducing itself with the name of the running program. See
     /// [`ClientBuilder`] for choices.
     #[cfg(feature = "http")]
     pub fn http(url: impl Into<String>) -> <R::Mode as Mode>::Reply<Self, Error> {
-        ClientBuilder::of_this_program().http(url)
+        ClientBuilder::<R>::of_this_program().http(url)
     }
 
     /// Everything the server said about itself.
@@ -174,6 +175,26 @@ pub(crate) struct Hooks {
     notification: Option<Arc<dyn Fn(&str, Option<&Json>) + Send + Sync>>,
     diagnostic: Option<Arc<dyn Fn(&Report) + Send + Sync>>,
     stderr: Option<Arc<dyn Fn(&[u8]) + Send + Sync>>,
+    traffic: Option<Arc<dyn Fn(Traffic<'_>) + Send + Sync>>,
+}
+
+impl Hooks {
+    fn traffic(&self, traffic: Traffic<'_>) {
+        if let Some(hook) = &self.traffic {
+            hook(traffic);
+        }
+    }
+}
+
+/// Bytes of messages on their way, as they pass by: lines on a byte stream, bodies over HTTP. They come in
+/// pieces and hold everything that is said: see [`ClientBuilder::on_traffic`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Traffic<'a> {
+    /// From this side.
+    Sent(&'a [u8]),
+    /// From the server.
+    Received(&'a [u8]),
 }
 
 impl<R: Runtime> ClientBuilder<R> {
@@ -249,6 +270,14 @@ impl<R: Runtime> ClientBuilder<R> {
     #[must_use]
     pub fn on_stderr(mut self, hook: impl Fn(&[u8]) + Send + Sync + 'static) -> Self {
         self.hooks.stderr = Some(Arc::new(hook));
+        self
+    }
+
+    /// Sees the messages themselves, for debugging. Unlike everything else this shows payloads: what is done
+    /// with them is up to the hook.
+    #[must_use]
+    pub fn on_traffic(mut self, hook: impl Fn(Traffic<'_>) + Send + Sync + 'static) -> Self {
+        self.hooks.traffic = Some(Arc::new(hook));
         self
     }
 

@@ -8,7 +8,6 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{self, Poll};
 
-use mcp_proto::model::Json;
 use mcp_proto::server::{Call, CallId};
 
 use super::Shared;
@@ -24,15 +23,14 @@ pub(super) struct Calls(Mutex<BTreeMap<CallId, Arc<CallState>>>);
 impl Calls {
     /// Starts the handler of a call.
     pub(super) fn start<R: Runtime>(&self, shared: &Shared<R>, outlet: Arc<dyn Outlet>, id: CallId, call: Call) {
-        let meta = call.meta_text().and_then(|text| Json::parse(text).ok());
-        let state = CallState::new(outlet, id, call.name().into(), call.revision(), meta);
+        let state = CallState::new(outlet, id, call);
         self.lock().insert(id, state.clone());
         let context = Context::new(state.clone());
         let responder = Responder::new(state.clone());
-        match shared.handlers.get(call.name()) {
+        match shared.handlers.get(state.name()) {
             Some(Run::Async(handler)) => {
                 // A panic drops the responder, which answers.
-                match catch_unwind(AssertUnwindSafe(|| handler(call, context, responder))) {
+                match catch_unwind(AssertUnwindSafe(|| handler(context, responder))) {
                     Ok(future) => run(&shared.runtime, Task { future: Some(future), state }),
                     Err(panic) => state.report(panic_text(&*panic)),
                 }
@@ -40,7 +38,7 @@ impl Calls {
             Some(Run::Blocking(handler)) => {
                 let handler = handler.clone();
                 let job = move || {
-                    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| handler(call, context, responder))) {
+                    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| handler(context, responder))) {
                         state.report(panic_text(&*panic));
                     }
                 };

@@ -6,9 +6,10 @@ use std::task::Waker;
 
 use mcp_proto::error::ErrorObject;
 use mcp_proto::head::{BodyLength, End, RequestHead, ResponseHead};
-use mcp_proto::model::{LoggingMessageNotificationParams, Progress};
-use mcp_proto::server::{Call, CallId, Exchange, ExchangeId, ExchangeOutput, WriteResult};
+use mcp_proto::model::LoggingMessageNotificationParams;
+use mcp_proto::server::{Call, CallId, Exchange, ExchangeId, ExchangeOutput, Progress, WriteResult};
 use mcp_proto::time::{Instant, Now};
+use mcp_proto::wire::jsonrpc::RequestId;
 
 use super::calls::Calls;
 use super::http::HttpService;
@@ -86,9 +87,9 @@ impl<R: Runtime> ExchangeHandle<R> {
         self.input(|machine| machine.handle_timeout(now));
     }
 
-    pub(super) fn handle_cancel(&self) {
+    pub(super) fn handle_cancel(&self, request: &RequestId) {
         let now = self.service.now();
-        self.input(|machine| machine.handle_cancel(now));
+        self.input(|machine| machine.handle_cancel(now, request));
         self.waker.wake();
     }
 
@@ -106,13 +107,16 @@ impl<R: Runtime> ExchangeHandle<R> {
     pub fn transmit(&self, write: &mut dyn FnMut(&[u8]) -> usize) {
         let mut inner = self.lock();
         let taken = write(inner.machine.transmit());
-        inner.machine.advance(taken);
+        if taken > 0 {
+            inner.machine.advance(taken);
+            self.settle(inner);
+        }
     }
 
     /// Whether the response is complete and taken.
     pub fn is_ended(&self) -> bool {
         let inner = self.lock();
-        inner.ended && inner.head.is_none() && inner.machine.transmit().is_empty()
+        inner.ended && inner.head.is_none()
     }
 
     /// Asks for a wake-up when there is more of the response.
@@ -139,6 +143,16 @@ impl<R: Runtime> ExchangeHandle<R> {
             inner = self.lock();
         }
         self.reading.store(false, Ordering::SeqCst);
+    }
+
+    /// Does what the machine says after something other than an input.
+    fn settle(&self, mut inner: MutexGuard<'_, Inner>) {
+        let effect = self.advance(&mut inner);
+        drop(inner);
+        if let Some(effect) = effect {
+            self.perform(effect);
+            self.input(|_| {});
+        }
     }
 
     /// Takes the machine's outputs up to one that needs the lock to be free.
@@ -180,12 +194,7 @@ impl<R: Runtime> ExchangeHandle<R> {
         let now = self.service.now();
         let mut inner = self.lock();
         say(&mut inner.machine, now);
-        let effect = self.advance(&mut inner);
-        drop(inner);
-        if let Some(effect) = effect {
-            self.perform(effect);
-            self.input(|_| {});
-        }
+        self.settle(inner);
         if !self.reading.load(Ordering::SeqCst) {
             self.waker.wake();
         }

@@ -108,12 +108,12 @@ impl<R: Runtime> HttpService<R> {
     pub(super) fn route_cancellations(&self) {
         loop {
             let output = self.sessions().poll_output();
-            let Some(SessionOutput::Cancel(id)) = output else {
+            let Some(SessionOutput::Cancel { exchange, request }) = output else {
                 return;
             };
-            let exchange = self.routes().remove(&id).and_then(|exchange| exchange.upgrade());
+            let exchange = self.routes().get(&exchange).and_then(Weak::upgrade);
             if let Some(exchange) = exchange {
-                exchange.handle_cancel();
+                exchange.handle_cancel(&request);
             }
         }
     }
@@ -134,7 +134,7 @@ impl<R: Runtime> HttpService<R> {
 
 impl<R: Runtime> fmt::Debug for HttpService<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpService").field("identity", &self.shared.config.identity).finish_non_exhaustive()
+        f.debug_struct("HttpService").field("identity", &self.shared.config.identity()).finish_non_exhaustive()
     }
 }
 

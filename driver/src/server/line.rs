@@ -6,8 +6,8 @@ use std::task::Waker;
 
 use mcp_proto::error::ErrorObject;
 use mcp_proto::head::End;
-use mcp_proto::model::{LoggingMessageNotificationParams, Progress};
-use mcp_proto::server::{CallId, Connection, Output, WriteResult};
+use mcp_proto::model::LoggingMessageNotificationParams;
+use mcp_proto::server::{CallId, Connection, Output, Progress, WriteResult};
 use mcp_proto::time::Now;
 
 use super::Shared;

@@ -17,7 +17,7 @@ use mcp_proto::dialect::{Era, Revision};
 use mcp_proto::error::ApiMisuse;
 use mcp_proto::limits::Limits;
 use mcp_proto::model::Implementation;
-use mcp_proto::server::Config;
+use mcp_proto::server::{Config, Revisions};
 
 use crate::context::Report;
 use crate::error::Error;
@@ -105,14 +105,14 @@ impl<R: Runtime> Server<R> {
     /// Serves these revisions only. Default: all of them.
     #[must_use]
     pub fn revisions(mut self, revisions: impl IntoIterator<Item = Revision>) -> Self {
-        self.config.revisions = revisions.into_iter().collect();
+        self.config.revisions = Revisions::of(revisions);
         self
     }
 
     /// Serves the revisions of one era only.
     #[must_use]
     pub fn only(self, era: Era) -> Self {
-        self.revisions(Revision::ALL.into_iter().filter(|revision| revision.era() == era))
+        self.revisions(Revisions::era(era).iter())
     }
 
     /// Bounds other than the default ones.
@@ -184,7 +184,7 @@ impl<R: Runtime> Server<R> {
 impl<R: Runtime> fmt::Debug for Server<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Server")
-            .field("identity", &self.config.identity)
+            .field("identity", &self.config.identity())
             .field("tools", &self.handlers.len())
             .finish_non_exhaustive()
     }

@@ -1,0 +1,239 @@
+//! The server as a [`tower` service](tower_service::Service), to be mounted in axum, hyper or anything else
+//! that speaks `http`.
+//!
+//! ```
+//! # use mcp_tokio::{Context, Server, Tool};
+//! # #[derive(serde::Deserialize, schemars::JsonSchema)] struct Add { a: f64, b: f64 }
+//! let service = Server::new("calculator", "1.0.0")
+//!     .tool(Tool::new("add"), async |Add { a, b }: Add, _: Context| Ok(a + b))
+//!     .into_service()?;
+//! let app: axum::Router = axum::Router::new().route_service("/mcp", service);
+//! # Ok::<_, mcp_tokio::Error>(())
+//! ```
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use bytes::{Buf, Bytes};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
+use http_body::{Body, Frame, SizeHint};
+use mcp_driver::proto::head::{BodyLength, End, RequestHead, ResponseHead};
+use mcp_driver::{BoxFuture, ExchangeHandle, HttpService, Instant, Runtime};
+use tower_service::Service;
+
+use crate::{Error, Server, Tokio};
+
+/// Turns a server into a tower service.
+pub trait IntoService {
+    /// The service. It answers at any path: where it is mounted is the router's business.
+    ///
+    /// # Errors
+    /// When the definition of the server is not valid, or there is no entropy for session ids.
+    fn into_service(self) -> Result<McpService, Error>;
+}
+
+impl IntoService for Server {
+    fn into_service(self) -> Result<McpService, Error> {
+        let service = self.configure(|config| config.http.path = None).into_http_service()?;
+        Ok(McpService { service })
+    }
+}
+
+/// A server that answers HTTP requests. Clones share their sessions.
+#[derive(Clone, Debug)]
+pub struct McpService {
+    service: Arc<HttpService<Tokio>>,
+}
+
+impl<B> Service<Request<B>> for McpService
+where
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Send,
+{
+    type Response = Response<ResponseBody>;
+    type Error = Infallible;
+    type Future = BoxFuture<Result<Response<ResponseBody>, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let (parts, body) = request.into_parts();
+        let head = request_head(&parts);
+        let exchange = ExchangeHandle::open(&self.service, head);
+        let timer = Timer { runtime: self.service.runtime().clone(), sleep: None };
+        let mut answer = Answer { exchange: Some(Aborting(exchange)), body: Box::pin(body), reading: true, timer };
+        Box::pin(std::future::poll_fn(move |cx| answer.poll(cx).map(Ok)))
+    }
+}
+
+/// A request whose response has not begun.
+struct Answer<B> {
+    exchange: Option<Aborting>,
+    body: Pin<Box<B>>,
+    reading: bool,
+    timer: Timer,
+}
+
+impl<B: Body> Answer<B> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Response<ResponseBody>> {
+        let Some(Aborting(exchange)) = &self.exchange else {
+            return Poll::Pending;
+        };
+        exchange.register(cx.waker());
+        loop {
+            if let Some((head, length)) = exchange.take_head() {
+                let timer = std::mem::take(&mut self.timer);
+                let body = ResponseBody { exchange: self.exchange.take(), length, timer };
+                return Poll::Ready(response(&head, body));
+            }
+            let progress = self.reading
+                && match self.body.as_mut().poll_frame(cx) {
+                    Poll::Pending => false,
+                    Poll::Ready(Some(Ok(frame))) => {
+                        if let Ok(data) = frame.into_data() {
+                            feed(exchange, data);
+                        }
+                        true
+                    }
+                    Poll::Ready(end) => {
+                        self.reading = false;
+                        exchange.handle_end(if end.is_none() { End::Complete } else { End::Broken });
+                        true
+                    }
+                };
+            if !progress {
+                ready!(self.timer.poll(exchange, cx));
+            }
+        }
+    }
+}
+
+fn feed(exchange: &ExchangeHandle<Tokio>, mut data: impl Buf) {
+    while data.has_remaining() {
+        let chunk = data.chunk();
+        exchange.handle_body(chunk);
+        let length = chunk.len();
+        data.advance(length);
+    }
+}
+
+/// An exchange that is over for its client when nobody holds it any more.
+struct Aborting(Arc<ExchangeHandle<Tokio>>);
+
+impl Drop for Aborting {
+    fn drop(&mut self) {
+        self.0.handle_abort();
+    }
+}
+
+/// Waits for the time at which an exchange wants to be called.
+#[derive(Default)]
+struct Timer {
+    runtime: Tokio,
+    sleep: Option<(Instant, BoxFuture<()>)>,
+}
+
+impl Timer {
+    /// Is ready when the exchange was told that its time has come.
+    fn poll(&mut self, exchange: &ExchangeHandle<Tokio>, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(deadline) = exchange.timeout() else {
+            self.sleep = None;
+            return Poll::Pending;
+        };
+        if self.sleep.as_ref().is_none_or(|(at, _)| *at != deadline) {
+            self.sleep = Some((deadline, self.runtime.sleep_until(deadline)));
+        }
+        if let Some((_, sleep)) = &mut self.sleep {
+            ready!(sleep.as_mut().poll(cx));
+        }
+        self.sleep = None;
+        exchange.handle_timeout(self.runtime.now());
+        Poll::Ready(())
+    }
+}
+
+/// The body of a response: one JSON object, or an event stream. Dropping it early tells the exchange that the
+/// client is gone.
+pub struct ResponseBody {
+    exchange: Option<Aborting>,
+    length: BodyLength,
+    timer: Timer,
+}
+
+impl Body for ResponseBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let this = self.get_mut();
+        let Some(Aborting(exchange)) = &this.exchange else {
+            return Poll::Ready(None);
+        };
+        exchange.register(cx.waker());
+        loop {
+            let mut data = Bytes::new();
+            exchange.transmit(&mut |bytes| {
+                data = Bytes::copy_from_slice(bytes);
+                bytes.len()
+            });
+            if !data.is_empty() {
+                return Poll::Ready(Some(Ok(Frame::data(data))));
+            }
+            if exchange.is_ended() {
+                this.exchange = None;
+                return Poll::Ready(None);
+            }
+            ready!(this.timer.poll(exchange, cx));
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.exchange.as_ref().is_none_or(|Aborting(exchange)| exchange.is_ended())
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self.length {
+            BodyLength::Known(length) => SizeHint::with_exact(length),
+            BodyLength::Empty => SizeHint::with_exact(0),
+            _ => SizeHint::default(),
+        }
+    }
+}
+
+impl std::fmt::Debug for ResponseBody {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ResponseBody").field("length", &self.length).finish_non_exhaustive()
+    }
+}
+
+/// HTTP/2 has the host in `:authority` alone; the exchange looks for it in `Host`.
+fn request_head(parts: &http::request::Parts) -> RequestHead {
+    let target = parts.uri.path_and_query().map_or("/", |target| target.as_str());
+    let mut head = RequestHead::new(parts.method.as_str(), target);
+    if let (None, Some(authority)) = (parts.headers.get(http::header::HOST), parts.uri.authority()) {
+        head.headers.push("host", authority.as_str());
+    }
+    for (name, value) in &parts.headers {
+        head.headers.push(name.as_str(), value);
+    }
+    head
+}
+
+fn response(head: &ResponseHead, body: ResponseBody) -> Response<ResponseBody> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in head.headers.iter() {
+        if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::from_bytes(value)) {
+            headers.append(name, value);
+        }
+    }
+    let mut response = Response::new(body);
+    // The machine gives out statuses of the protocol alone, all of which are valid.
+    *response.status_mut() = http::StatusCode::from_u16(head.status).unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
+    *response.headers_mut() = headers;
+    response
+}
