@@ -1,5 +1,6 @@
 //! Errors by blame: the peer's, the call's, the embedding application's.
 
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::string::String;
 use core::fmt;
@@ -32,23 +33,24 @@ pub mod code {
 
 /// The other side broke a rule.
 ///
-/// Knows what to tell it: a code, a constant text and an HTTP status. The detail is for people on this side
-/// and never leaves it.
+/// Knows what to tell it: a code, a text and an HTTP status. The detail is for people on this side and never
+/// leaves it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PeerError {
     /// The JSON-RPC code that the peer is told.
     pub code: i32,
-    /// The text that the peer is told; the same whatever it sent.
-    pub message: &'static str,
+    /// The text that the peer is told. Constant, or made of member names and JSON types
+    /// (`params.name: expected a string, found a number`); values that the peer sent are never in it.
+    pub message: Cow<'static, str>,
     /// What happened, for people on this side: what was expected, what came. Holds no payload.
     pub detail: String,
 }
 
 impl PeerError {
     /// An error with the given code, public text and private detail.
-    pub fn new(code: i32, message: &'static str, detail: impl Into<String>) -> Self {
-        Self { code, message, detail: detail.into() }
+    pub fn new(code: i32, message: impl Into<Cow<'static, str>>, detail: impl Into<String>) -> Self {
+        Self { code, message: message.into(), detail: detail.into() }
     }
 
     /// The HTTP status that an error with this code travels with when it answers a POST.

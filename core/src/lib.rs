@@ -19,6 +19,8 @@ pub mod client;
 pub mod dialect;
 pub mod entropy;
 pub mod error;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod head;
 pub mod limits;
 pub mod model;

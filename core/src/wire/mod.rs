@@ -1,5 +1,6 @@
 //! Bytes to messages and back.
 
+mod bytes;
 pub mod header_value;
 pub mod http1;
 pub mod jsonrpc;

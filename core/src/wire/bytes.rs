@@ -1,0 +1,163 @@
+//! What the decoders of byte streams have in common.
+
+use alloc::vec::Vec;
+
+/// A buffer above this capacity is given back once its content was delivered: one long message must not
+/// cost its memory for the rest of the connection.
+const KEEP: usize = 64 << 10;
+
+/// Where the first of these bytes is.
+#[inline]
+pub(crate) fn find<const N: usize>(bytes: &[u8], stops: [u8; N]) -> Option<usize> {
+    search(bytes, stops, |_| 0, |_| false)
+}
+
+/// Where the first byte is that cannot stand for itself in a JSON string: quote, backslash or control.
+#[inline]
+pub(crate) fn find_special(bytes: &[u8]) -> Option<usize> {
+    let below_space = |word: u64| word.wrapping_sub(splat(b' ')) & !word;
+    search(bytes, [b'"', b'\\'], below_space, |byte| byte < b' ')
+}
+
+/// Splits at the first of these bytes: what comes before it, the byte, what comes after it.
+#[inline]
+pub(crate) fn split<const N: usize>(bytes: &[u8], stops: [u8; N]) -> Option<(&[u8], u8, &[u8])> {
+    split_at(bytes, find(bytes, stops)?)
+}
+
+/// Splits around one byte.
+pub(crate) fn split_at(bytes: &[u8], at: usize) -> Option<(&[u8], u8, &[u8])> {
+    let (before, rest) = bytes.split_at_checked(at)?;
+    let (&at, after) = rest.split_first()?;
+    Some((before, at, after))
+}
+
+/// Looks at eight bytes at a time, as one word: `x - 1 & !x` has the high bit of its lowest byte that is
+/// zero set, and none below that.
+#[inline]
+fn search<const N: usize>(
+    bytes: &[u8],
+    stops: [u8; N],
+    more_in_word: impl Fn(u64) -> u64,
+    more: impl Fn(u8) -> bool,
+) -> Option<usize> {
+    let (words, rest) = bytes.as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let equals = |stop: u8| {
+            let zero = word ^ splat(stop);
+            zero.wrapping_sub(splat(1)) & !zero
+        };
+        let hits = stops.iter().fold(more_in_word(word), |hits, &stop| hits | equals(stop)) & splat(0x80);
+        if hits != 0 {
+            return Some(index * 8 + (hits.trailing_zeros() / 8) as usize);
+        }
+    }
+    let at = rest.iter().position(|&byte| stops.contains(&byte) || more(byte))?;
+    Some(words.len() * 8 + at)
+}
+
+const fn splat(byte: u8) -> u64 {
+    u64::from_le_bytes([byte; 8])
+}
+
+/// Appends without ever reserving more than `limit` bytes, where doubling would reserve up to twice that.
+/// The caller has checked that the content stays within `limit`.
+pub(crate) fn append(buffer: &mut Vec<u8>, bytes: &[u8], limit: usize) {
+    let needed = buffer.len() + bytes.len();
+    if needed > buffer.capacity() {
+        let target = buffer.capacity().saturating_mul(2).min(limit).max(needed);
+        buffer.reserve_exact(target - buffer.len());
+    }
+    buffer.extend_from_slice(bytes);
+}
+
+/// Empties a buffer; keeps its memory unless that is a lot.
+pub(crate) fn empty(buffer: &mut Vec<u8>) {
+    if buffer.capacity() > KEEP {
+        *buffer = Vec::new();
+    } else {
+        buffer.clear();
+    }
+}
+
+/// Whether there is nothing but JSON whitespace.
+pub(crate) fn is_blank(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
+}
+
+/// Recognises a UTF-8 byte order mark at the start of a stream, however the stream is cut.
+#[derive(Clone, Debug)]
+pub(crate) struct ByteOrderMark {
+    matched: usize,
+}
+
+impl ByteOrderMark {
+    const BYTES: &[u8] = b"\xEF\xBB\xBF";
+
+    /// At the start of a stream.
+    pub(crate) const fn new() -> Self {
+        Self { matched: 0 }
+    }
+
+    /// Takes a mark, or the part of it that is there, off the input. When a mark seemed to begin and did
+    /// not go on, gives back the bytes already taken: they are content, ahead of the input.
+    pub(crate) fn skip(&mut self, input: &mut &[u8]) -> &'static [u8] {
+        while let (Some(expected), Some((first, rest))) = (Self::BYTES.get(self.matched), input.split_first())
+        {
+            if first != expected {
+                return self.finish();
+            }
+            *input = rest;
+            self.matched += 1;
+        }
+        &[]
+    }
+
+    /// The stream has ended, or goes on with something else: the bytes of a mark that was never completed.
+    pub(crate) fn finish(&mut self) -> &'static [u8] {
+        let taken = core::mem::replace(&mut self.matched, Self::BYTES.len());
+        if taken < Self::BYTES.len() { Self::BYTES.get(..taken).unwrap_or_default() } else { &[] }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every byte value at every place, between bytes that differ from it by one.
+    #[test]
+    fn find_sees_what_a_plain_loop_sees() {
+        for byte in 0..=255u8 {
+            for len in 0..20 {
+                let around = byte.wrapping_add(1);
+                let mut bytes = std::vec![around; len];
+                assert_eq!(find(&bytes, [byte]), None);
+                for at in (0..len).rev() {
+                    bytes[at] = byte;
+                    assert_eq!(find(&bytes, [byte]), Some(at));
+                    assert_eq!(
+                        find(&bytes, [b'x', byte]),
+                        bytes.iter().position(|b| [b'x', byte].contains(b))
+                    );
+                }
+                let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
+                for at in 0..len {
+                    let mut bytes = std::vec![b'a'; len];
+                    bytes[at] = byte;
+                    assert_eq!(find_special(&bytes), bytes.iter().position(special));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn append_reserves_no_more_than_the_limit() {
+        let mut buffer = Vec::new();
+        for _ in 0..100 {
+            append(&mut buffer, b"0123456789", 1000);
+            assert!(buffer.capacity() <= 1000);
+        }
+        assert_eq!(buffer.len(), 1000);
+    }
+}

@@ -1,0 +1,25 @@
+//! JSON-RPC 2.0 messages, read and written.
+//!
+//! [`read`] tells what kind of message some bytes are and lends `params` or `result` as JSON text, still to
+//! be decoded as the type that the method asks for ([`decode`]). The writers append to a buffer.
+//!
+//! <https://modelcontextprotocol.io/specification/2026-07-28/basic/index#messages>
+
+mod compact;
+mod id;
+mod json;
+mod message;
+mod params;
+mod raw;
+mod read;
+mod scan;
+mod typed;
+mod write;
+
+pub use compact::compact;
+pub use id::{ProgressToken, RequestId};
+pub use json::write_json;
+pub use message::{Message, Notification, Request, Response};
+pub use params::{decode, decode_at};
+pub use read::{Batch, Incoming, Malformed, read, read_text};
+pub use write::{write_error, write_notification, write_request, write_result};
