@@ -5,7 +5,6 @@ use std::fs::File;
 use std::io;
 use std::net::TcpStream;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use async_io::Async;
@@ -34,7 +33,7 @@ impl Stream {
     /// A socket, without Nagle's delay.
     pub(crate) fn socket(socket: Async<TcpStream>) -> io::Result<Self> {
         socket.get_ref().set_nodelay(true)?;
-        let socket = Arc::new(socket);
+        let socket = smol::net::TcpStream::from(socket);
         Ok(Self::new(socket.clone(), socket))
     }
 
