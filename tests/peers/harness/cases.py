@@ -1,0 +1,168 @@
+"""Which client talks to which server, how, and in which era."""
+
+import os
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
+
+from . import script
+from .install import EVERYTHING, PEERS as HERE, PYTHON, RMCP
+from .processes import Failure, Server, run_client
+
+REVISIONS = {"modern": "2026-07-28", "legacy": "2025-11-25"}
+TRANSPORTS = ["stdio", "http"]
+
+
+
+@dataclass
+class Outcome:
+    ok: bool
+    name: str
+    detail: str
+
+    def line(self) -> str:
+        return f"{'ok  ' if self.ok else 'FAIL'} {self.name}: {self.detail}"
+
+
+@dataclass
+class Case:
+    name: str
+    client: list[str]
+    ask: str
+    """The era that the client is told to speak."""
+    era: str
+    """The era that it has to end up in."""
+    steps: list[script.Step]
+    stdio: list[str] = field(default_factory=list)
+    """The command of the server, over stdio."""
+    http: Callable[[], AbstractContextManager[str]] | None = None
+    """Starts the server and gives its URL, over HTTP."""
+
+    def run(self) -> Outcome:
+        try:
+            self.check()
+        except Failure as failure:
+            return Outcome(False, self.name, str(failure))
+        return Outcome(True, self.name, script.summary(self.steps))
+
+    def check(self) -> None:
+        with self.http() if self.http else nullcontext("") as url:
+            place = ["--connect", url] if url else ["--spawn", *self.stdio]
+            run = run_client([*self.client, "--era", self.ask, *script.words(self.steps), *place], HERE)
+            try:
+                script.judge(run, self.steps, self.era, REVISIONS[self.era])
+            except Failure as failure:
+                raise Failure(f"{failure}{indented(run.stderr)}") from None
+
+
+def of(peer: str, runtime: str) -> Iterator[Case]:
+    return PEERS[peer](peer, runtime)
+
+
+def foreign_client(client: list[str]) -> Callable[[str, str], Iterator[Case]]:
+    """A peer's client against our server."""
+
+    def cases(peer: str, runtime: str) -> Iterator[Case]:
+        server = ours(runtime, "fixture_server")
+        for transport in TRANSPORTS:
+            for ask, era, flags in [
+                ("auto", "modern", []),
+                ("legacy", "legacy", []),
+                ("modern", "modern", ["--modern-only"]),
+                ("auto", "legacy", ["--legacy-only"]),
+            ]:
+                name = " ".join([peer, transport, spoken(ask, era), *flags, runtime])
+                steps = script.fixture(panic=True)
+                yield Case(name, client, ask, era, steps, **reach(transport, [*server, *flags]))
+
+    return cases
+
+
+def foreign_server(server: list[str], **quirks: object) -> Callable[[str, str], Iterator[Case]]:
+    """Our client against a peer's server that has the fixture tools and both transports."""
+
+    def cases(peer: str, runtime: str) -> Iterator[Case]:
+        for transport in TRANSPORTS:
+            for ask, era in [("auto", "modern"), ("legacy", "legacy")]:
+                steps = script.fixture(**quirks, cancel=can_cancel(peer, transport, era))
+                name = " ".join([peer, transport, spoken(ask, era), runtime])
+                yield Case(name, ours(runtime, "fixture_client"), ask, era, steps, **reach(transport, server))
+
+    return cases
+
+
+def can_cancel(peer: str, transport: str, era: str) -> bool:
+    # This server keeps no sessions, so the notification cannot find the call.
+    return (peer, transport, era) != ("typescript-server", "http", "legacy")
+
+
+def everything_server(peer: str, runtime: str) -> Iterator[Case]:
+    """Our client against the reference server, which knows the handshake only."""
+    node = ["node", str(EVERYTHING)]
+    for transport, place in [("stdio", {"stdio": [*node, "stdio"]}), ("http", {"http": reference_server})]:
+        name = " ".join([peer, transport, spoken("auto", "legacy"), runtime])
+        yield Case(name, ours(runtime, "fixture_client"), "auto", "legacy", script.everything(), **place)
+
+
+def rmcp_server(peer: str, runtime: str) -> Iterator[Case]:
+    """Our client against the Rust SDK, over stdio."""
+    for ask, era in [("auto", "modern"), ("modern", "modern"), ("legacy", "legacy")]:
+        name = " ".join([peer, "stdio", spoken(ask, era), runtime])
+        server = [str(RMCP / "rmcp-server")]
+        yield Case(name, ours(runtime, "fixture_client"), ask, era, script.fixture(), stdio=server)
+
+
+def rmcp1_server(peer: str, runtime: str) -> Iterator[Case]:
+    """Our client against a server that exits on the probe: it has to be spawned again."""
+    for ask in ["auto", "legacy"]:
+        name = " ".join([peer, "stdio", spoken(ask, "legacy"), runtime])
+        server = [str(RMCP / "rmcp1-server")]
+        yield Case(name, ours(runtime, "fixture_client"), ask, "legacy", script.echo_only(), stdio=server)
+
+
+def ours(runtime: str, binary: str) -> list[str]:
+    return [str(HERE / "bin" / runtime / binary)]
+
+
+def reach(transport: str, server: list[str]) -> dict[str, object]:
+    """The fixture servers all have the same command line."""
+    if transport == "stdio":
+        return {"stdio": [*server, "--stdio"]}
+    return {"http": lambda: Server([*server, "--port", "0"], HERE, announcement="listening on ")}
+
+
+@contextmanager
+def reference_server() -> Iterator[str]:
+    # It cannot say which port it was given, so it is told one that was free a moment ago.
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    command = ["node", str(EVERYTHING), "streamableHttp"]
+    environment = {**os.environ, "PORT": str(port)}
+    with Server(command, HERE, announcement="listening on port", env=environment):
+        yield f"http://127.0.0.1:{port}/mcp"
+
+
+def spoken(ask: str, era: str) -> str:
+    return era if ask == era else f"{ask} ({era})"
+
+
+def indented(stderr: str) -> str:
+    """The end of what the client wrote to stderr, under the line of the check."""
+    lines = stderr.strip().splitlines()[-8:]
+    return "".join(f"\n       | {line}" for line in lines)
+
+
+PEERS: dict[str, Callable[[str, str], Iterator[Case]]] = {
+    "everything": everything_server,
+    "typescript-client": foreign_client(["node", "typescript/client.mjs"]),
+    "python-client": foreign_client([str(PYTHON), "python/client.py"]),
+    "typescript-server": foreign_server(["node", str(HERE / "typescript/server.mjs")]),
+    "python-server": foreign_server(
+        [str(PYTHON), str(HERE / "python/server.py")],
+        unknown_tool_is_result=True,
+        fail_prefix="Error executing tool fail: ",
+    ),
+    "rmcp-server": rmcp_server,
+    "rmcp1-server": rmcp1_server,
+}

@@ -1,0 +1,89 @@
+"""Puts the peers, at the versions the lock files pin, and our own binaries where the cases find them."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+PEERS = Path(__file__).resolve().parent.parent
+ROOT = PEERS.parent.parent
+PYTHON = PEERS / ".venv/bin/python"
+EVERYTHING = PEERS / "node_modules/@modelcontextprotocol/server-everything/dist/index.js"
+RMCP = PEERS / "rmcp-server/target/debug"
+
+RUNTIMES = ["tokio", "smol", "blocking"]
+BINARIES = ["fixture_client", "fixture_server"]
+
+
+def peer(name: str) -> None:
+    if name.startswith("python"):
+        python_packages()
+    elif name.startswith("rmcp"):
+        rmcp_servers()
+    else:
+        node_packages()
+
+
+def ours(runtime: str, build: bool) -> None:
+    """The examples of the three adapters have the same names, so each is built alone and copied away."""
+    if not build:
+        return
+    say(f"building the fixtures on {runtime}")
+    call("cargo", "build", "--release", "--locked", "-p", f"mcp-{runtime}", "--examples", cwd=ROOT)
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    (PEERS / "bin" / runtime).mkdir(parents=True, exist_ok=True)
+    for binary in BINARIES:
+        shutil.copy2(target / "release/examples" / binary, PEERS / "bin" / runtime / binary)
+
+
+@cache
+def node_packages() -> None:
+    installed = PEERS / "node_modules"
+    if not fresh(installed, "package-lock.json"):
+        say("installing the npm packages")
+        # No package of the lock file has an install script that it needs.
+        call("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", cwd=PEERS)
+        stamp(installed, "package-lock.json")
+
+
+@cache
+def python_packages() -> None:
+    installed = PEERS / ".venv"
+    if not fresh(installed, "requirements.txt"):
+        say("installing the Python packages")
+        call(sys.executable, "-m", "venv", "--clear", str(installed), cwd=PEERS)
+        pip = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps"]
+        call(*pip, "-r", "requirements.txt", cwd=PEERS)
+        stamp(installed, "requirements.txt")
+
+
+@cache
+def rmcp_servers() -> None:
+    say("building the rmcp servers")
+    target = ["--target-dir", str(RMCP.parent)]
+    call("cargo", "build", "--locked", "--quiet", *target, cwd=PEERS / "rmcp-server")
+
+
+def fresh(installed: Path, lock: str) -> bool:
+    marker = installed / ".installed"
+    return marker.exists() and marker.read_text() == digest(lock)
+
+
+def stamp(installed: Path, lock: str) -> None:
+    (installed / ".installed").write_text(digest(lock))
+
+
+def digest(lock: str) -> str:
+    return hashlib.sha256((PEERS / lock).read_bytes()).hexdigest()
+
+
+def call(*command: str, cwd: Path) -> None:
+    if subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=sys.stderr).returncode != 0:
+        sys.exit(f"failed: {' '.join(command)}")
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
