@@ -1,10 +1,12 @@
 //! What a handler knows about the call it serves, and its way to answer.
 
+use std::any::Any;
 use std::fmt;
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Poll, Waker};
+use std::task::{self, Poll, Waker};
 use std::thread;
 use std::time::Duration;
 
@@ -16,6 +18,7 @@ use serde::Serialize;
 
 use crate::clock::Clock;
 use crate::reply::thread_waker;
+use crate::runtime::BoxFuture;
 
 /// Where the messages of one connection's or exchange's calls go. Input for a finished call is dropped.
 pub(crate) trait Outlet: Send + Sync {
@@ -68,12 +71,14 @@ pub(crate) struct CallState {
     call: Call,
     cancelled: AtomicBool,
     wakers: Mutex<Vec<Waker>>,
+    /// What is left of an async handler that was not ready at once.
+    rest: Mutex<Option<BoxFuture<()>>>,
 }
 
 impl CallState {
     pub(crate) fn new(outlet: Arc<dyn Outlet>, id: CallId, call: Call) -> Arc<Self> {
-        let (cancelled, wakers) = (AtomicBool::new(false), Mutex::new(Vec::new()));
-        Arc::new(Self { outlet, id, call, cancelled, wakers })
+        let (cancelled, wakers, rest) = (AtomicBool::new(false), Mutex::default(), Mutex::default());
+        Arc::new(Self { outlet, id, call, cancelled, wakers, rest })
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -84,9 +89,40 @@ impl CallState {
         self.cancelled.load(Ordering::Acquire)
     }
 
-    /// Tells handler and task to stop.
+    /// Keeps what is left of an async handler, to be polled with [`poll_rest`](Self::poll_rest).
+    pub(crate) fn keep(&self, rest: BoxFuture<()>) {
+        *self.rest.lock().unwrap_or_else(PoisonError::into_inner) = Some(rest);
+    }
+
+    /// Polls what is left of the handler, and drops it when it is done, cancelled or has panicked.
+    pub(crate) fn poll_rest(&self, cx: &mut task::Context<'_>) -> Poll<()> {
+        let mut rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner);
+        let polled = match &mut *rest {
+            Some(_) if self.is_cancelled() => Poll::Ready(()),
+            Some(future) => self.guarded(|| future.as_mut().poll(cx)).unwrap_or(Poll::Ready(())),
+            None => return Poll::Ready(()),
+        };
+        // A cancellation during the poll could not drop the future, so it is seen to here.
+        if polled.is_pending() && self.poll_cancelled(cx.waker()).is_pending() {
+            return Poll::Pending;
+        }
+        let rest = rest.take();
+        self.guarded(|| drop(rest));
+        Poll::Ready(())
+    }
+
+    /// Runs code of a handler; a panic is reported and ends there.
+    pub(crate) fn guarded<T>(&self, run: impl FnOnce() -> T) -> Option<T> {
+        catch_unwind(AssertUnwindSafe(run)).map_err(|panic| self.report(panic_text(&*panic))).ok()
+    }
+
+    /// Tells the handler to stop: an async one is dropped here and now, unless it is just being polled.
     pub(crate) fn cancel(&self) {
         self.cancelled.store(true, Ordering::Release);
+        if let Ok(mut rest) = self.rest.try_lock() {
+            let rest = rest.take();
+            self.guarded(|| drop(rest));
+        }
         let wakers = std::mem::take(&mut *self.wakers.lock().unwrap_or_else(PoisonError::into_inner));
         wakers.into_iter().for_each(Waker::wake);
     }
@@ -106,6 +142,15 @@ impl CallState {
     pub(crate) fn report(&self, detail: impl Into<String>) {
         self.outlet.report(Report::new(format!("tool {}", self.name()), detail));
     }
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("something that is no text");
+    format!("the handler panicked: {text}")
 }
 
 impl Context {

@@ -1,17 +1,13 @@
 //! Running handlers: at once when they are ready at once, as tasks otherwise, on the pool when they block.
 
-use std::any::Any;
 use std::collections::BTreeMap;
-use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{self, Poll};
 
 use mcp_proto::server::{Call, CallId};
 
 use super::Shared;
-use crate::context::{CallState, Context, Outlet, Responder};
+use crate::context::{CallState, Context, Outlet, Report, Responder};
 use crate::endpoint::poll_once;
 use crate::runtime::{BoxFuture, Runtime};
 use crate::tool::Run;
@@ -27,24 +23,21 @@ impl Calls {
         self.lock().insert(id, state.clone());
         let context = Context::new(state.clone());
         let responder = Responder::new(state.clone());
+        // A panic drops the responder, which answers.
         match shared.handlers.get(state.name()) {
             Some(Run::Async(handler)) => {
-                // A panic drops the responder, which answers.
-                match catch_unwind(AssertUnwindSafe(|| handler(context, responder))) {
-                    Ok(future) => run(&shared.runtime, Task { future: Some(future), state }),
-                    Err(panic) => state.report(panic_text(&*panic)),
+                if let Some(future) = state.guarded(|| handler(context, responder)) {
+                    run(&shared.runtime, &state, future);
                 }
             }
             Some(Run::Blocking(handler)) => {
                 let handler = handler.clone();
                 let job = move || {
-                    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| handler(context, responder))) {
-                        state.report(panic_text(&*panic));
-                    }
+                    state.guarded(|| handler(context, responder));
                 };
-                let refused = shared.runtime.spawn_blocking(Box::new(job)).is_err();
-                if refused && let Some(state) = self.lock().get(&id) {
-                    state.report("the pool of blocking threads has no place; the call was refused");
+                if shared.runtime.spawn_blocking(Box::new(job)).is_err() {
+                    let detail = "the pool of blocking threads has no place; a call was refused";
+                    shared.report(&Report::new("server", detail));
                 }
             }
             // The catalog and the handlers are filled together, so there is one; if not, the responder
@@ -71,45 +64,12 @@ impl Calls {
 }
 
 /// Most handlers are ready at once: those cost neither a task nor a wake-up.
-fn run<R: Runtime>(runtime: &R, mut task: Task) {
-    if poll_once(Pin::new(&mut task)).is_pending() {
-        runtime.spawn(Box::pin(task));
+fn run<R: Runtime>(runtime: &R, state: &Arc<CallState>, mut future: BoxFuture<()>) {
+    if state.guarded(|| poll_once(future.as_mut())).is_none_or(|polled| polled.is_ready()) {
+        state.guarded(|| drop(future));
+        return;
     }
-}
-
-/// A handler's future, dropped when the call is cancelled.
-struct Task {
-    future: Option<BoxFuture<()>>,
-    state: Arc<CallState>,
-}
-
-impl Future for Task {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<()> {
-        let Some(future) = &mut self.future else {
-            return Poll::Ready(());
-        };
-        let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx)));
-        let panicked = match polled {
-            Ok(Poll::Pending) if self.state.poll_cancelled(cx.waker()).is_pending() => return Poll::Pending,
-            Ok(_) => None,
-            Err(panic) => Some(panic),
-        };
-        // Dropping what is left of a handler may panic, too.
-        let dropped = catch_unwind(AssertUnwindSafe(|| drop(self.future.take())));
-        for panic in panicked.into_iter().chain(dropped.err()) {
-            self.state.report(panic_text(&*panic));
-        }
-        Poll::Ready(())
-    }
-}
-
-fn panic_text(panic: &(dyn Any + Send)) -> String {
-    let text = panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("something that is no text");
-    format!("the handler panicked: {text}")
+    state.keep(future);
+    let state = state.clone();
+    runtime.spawn(Box::pin(poll_fn(move |cx| state.poll_rest(cx))));
 }
