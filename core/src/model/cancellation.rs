@@ -44,7 +44,7 @@ impl Members for CancelledNotificationParams {
         to.optional("reason", &self.reason)
     }
 
-    fn meta(&self, _revision: Revision) -> Option<&Meta> {
+    fn metadata(&self, _revision: Revision) -> Option<&Meta> {
         Some(&self.meta)
     }
 }

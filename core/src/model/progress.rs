@@ -60,7 +60,7 @@ impl Members for ProgressNotificationParams {
         Ok(())
     }
 
-    fn meta(&self, _revision: Revision) -> Option<&Meta> {
+    fn metadata(&self, _revision: Revision) -> Option<&Meta> {
         Some(&self.meta)
     }
 }

@@ -74,7 +74,7 @@ impl<'a> RequestMeta<'a> {
         value(super::PROGRESS_TOKEN, "a string or an integer", self.progress_token)
     }
 
-    /// The subscription that a notification belongs to (SUB-06).
+    /// The subscription that a notification belongs to (SUB-08).
     pub fn subscription_id(&self) -> Result<Option<RequestId>, PeerError> {
         value(super::SUBSCRIPTION_ID, "a string or an integer", self.subscription_id)
     }

@@ -100,7 +100,7 @@ impl Members for CallToolRequestParams<'_> {
         Ok(())
     }
 
-    fn meta(&self, _revision: Revision) -> Option<&Meta> {
+    fn metadata(&self, _revision: Revision) -> Option<&Meta> {
         Some(&self.meta)
     }
 }
@@ -225,7 +225,7 @@ impl Members for CallToolResult {
         to.open(&self.extra, Self::KNOWN)
     }
 
-    fn meta(&self, _revision: Revision) -> Option<&Meta> {
+    fn metadata(&self, _revision: Revision) -> Option<&Meta> {
         Some(&self.meta)
     }
 }
