@@ -221,14 +221,7 @@ impl<M: SerializeMap> Object<M> {
     /// `structuredContent` where the revision has it and allows it to be this (TOOL-25).
     pub fn structured_content(&mut self, content: &Option<Json>) -> Result<(), M::Error> {
         let output = self.dialect().structured_output;
-        self.optional(
-            "structuredContent",
-            &content.as_ref().filter(|content| match output {
-                StructuredOutput::None => false,
-                StructuredOutput::Object => content.is_object(),
-                StructuredOutput::Any => true,
-            }),
-        )
+        self.optional("structuredContent", &content.as_ref().filter(|content| output.allows(content)))
     }
 
     /// `resultType: "complete"` where results have a type (RPC-09).
@@ -256,6 +249,17 @@ impl<M: SerializeMap> Object<M> {
             self.member(name, value)?;
         }
         Ok(())
+    }
+}
+
+impl StructuredOutput {
+    /// Whether `structuredContent` may be this (TOOL-24, TOOL-25).
+    pub fn allows(self, content: &Json) -> bool {
+        match self {
+            Self::None => false,
+            Self::Object => content.is_object(),
+            Self::Any => true,
+        }
     }
 }
 
