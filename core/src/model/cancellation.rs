@@ -2,7 +2,7 @@
 //!
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation>
 
-pub use super::id::RequestId;
+pub use crate::wire::jsonrpc::RequestId;
 
 use super::encode::{Members, Object};
 use super::macros::setters;

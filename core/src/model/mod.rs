@@ -15,7 +15,6 @@ pub mod elicitation;
 pub mod encode;
 pub mod error_data;
 pub mod icons;
-pub mod id;
 pub mod input_required;
 pub mod json;
 pub mod lifecycle;

@@ -200,3 +200,19 @@ fn entries_can_be_added_to_the_metadata_of_a_request() {
         )
     );
 }
+
+/// TOOL-42: what the peer is told says where and what.
+#[test]
+fn an_error_about_a_call_names_the_member() {
+    let told = |text: &str| {
+        let params = serde_json::from_str(text).unwrap();
+        crate::wire::jsonrpc::decode::<CallToolRequestParams<'_>>(Some(params), "params").unwrap_err().message
+    };
+    assert_eq!(
+        told(r#"{"name":"x","arguments":[]}"#),
+        "params.arguments: expected an object, found an array"
+    );
+    assert_eq!(told(r#"{"name":7}"#), "params.name: expected a string, found a number");
+    assert_eq!(told("{}"), "params.name: missing");
+    assert_eq!(told("[]"), "params: expected an object, found an array");
+}
