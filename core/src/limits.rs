@@ -37,6 +37,9 @@ pub struct Limits {
     /// Requests in flight on one connection or session. Default 1,024; a further one is refused with an
     /// error and the connection lives.
     pub in_flight: usize,
+    /// How long running calls may still finish after the input of a byte stream has ended. Default 1 s; then
+    /// they are cancelled.
+    pub drain: Duration,
     /// How long a request from server to client may wait for its answer. Default 600 s.
     pub server_request: Duration,
     /// How long a client request may wait; progress starts it again. Default 60 s.
@@ -80,6 +83,7 @@ impl Default for Limits {
             streams: 1_000,
             keep_alive_comment: Duration::from_secs(15),
             in_flight: 1_024,
+            drain: Duration::from_secs(1),
             server_request: Duration::from_secs(600),
             request: Duration::from_secs(60),
             request_max: Duration::from_secs(600),

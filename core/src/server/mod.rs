@@ -1,1 +1,36 @@
 //! The server side.
+//!
+//! [`Connection`] serves one client on a byte stream such as stdio, [`Exchange`] one HTTP request. Both read a
+//! shared [`Config`], hand each request that is not theirs to answer to the application as a [`Call`], and
+//! speak every revision at once. [`Sessions`] holds what legacy HTTP clients agreed on.
+
+mod answers;
+mod batch;
+mod call;
+mod config;
+mod connection;
+mod dispatch;
+mod exchange;
+#[doc(hidden)]
+pub mod fuzz;
+mod headers;
+mod in_flight;
+mod notify;
+mod policy;
+mod refusal;
+mod session;
+mod sessions;
+mod suggest;
+#[cfg(test)]
+mod testing;
+mod tools;
+mod transmit;
+
+pub use call::{Call, CallId, Progress, Target, WriteResult, missing_capabilities};
+pub use config::{CacheHint, Config, Revisions};
+pub use connection::{Connection, Output};
+pub use exchange::{Exchange, ExchangeId, ExchangeOutput};
+pub use policy::{Hosts, HttpPolicy, Origins};
+pub use session::{ClientDetails, SessionState};
+pub use sessions::{SessionAnswer, SessionId, SessionOutput, SessionQuery, Sessions};
+pub use tools::{ToolEntry, Tools};

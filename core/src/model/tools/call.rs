@@ -181,14 +181,14 @@ pub struct CallToolResult {
 }
 
 impl CallToolResult {
-    /// A success that returns nothing.
-    pub fn new() -> Self {
-        Self::default()
+    /// A success that returns `content`.
+    pub fn new(content: Vec<ContentBlock>) -> Self {
+        Self { content, ..Self::default() }
     }
 
     /// A success that returns text.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { content: [ContentBlock::text(text)].into(), ..Self::default() }
+        Self::new([ContentBlock::text(text)].into())
     }
 
     /// A failure that the model is told about.
@@ -203,7 +203,6 @@ impl CallToolResult {
 }
 
 setters!(CallToolResult {
-    content: Vec<ContentBlock>,
     structured_content?: Json,
     is_error?: bool,
     meta: Meta,

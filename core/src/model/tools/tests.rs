@@ -41,7 +41,7 @@ fn an_output_schema_without_object_root_goes_to_2026_07_28_only() {
 #[test]
 fn structured_content_other_than_an_object_goes_to_2026_07_28_only() {
     for (content, object) in [("{}", true), ("[]", false), ("7", false), ("\"x\"", false), ("null", false)] {
-        let result = CallToolResult::new().structured_content(Json::parse(content).unwrap());
+        let result = CallToolResult::default().structured_content(Json::parse(content).unwrap());
         let sent = |revision| encoded(revision, &result).get("structuredContent").is_some();
         assert!(!sent(Revision::V2025_03_26));
         assert_eq!(sent(Revision::V2025_06_18), object, "{content}");
@@ -169,7 +169,7 @@ fn arguments_are_an_object_in_place_or_absent() {
 #[test]
 fn the_identity_of_the_server_joins_the_metadata_in_2026_07_28() {
     let info = Json::parse(r#"{"name":"spokes","version":"2.1.0"}"#).unwrap();
-    let result = CallToolResult::new().meta(
+    let result = CallToolResult::default().meta(
         Meta::new()
             .with("a/b", Json::parse("1").unwrap())
             .with(crate::model::meta::SERVER_INFO, info.clone()),
@@ -179,7 +179,7 @@ fn the_identity_of_the_server_joins_the_metadata_in_2026_07_28() {
         serde_json::to_string(&In(Revision::V2026_07_28, &complete)).unwrap(),
         r#"{"resultType":"complete","content":[],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"spokes","version":"2.1.0"},"a/b":1}}"#
     );
-    let plain = CallToolResult::new();
+    let plain = CallToolResult::default();
     assert_eq!(
         encoded(Revision::V2025_11_25, &Identified::new(&plain, Some(&info))),
         json(r#"{"content":[]}"#)

@@ -1,0 +1,112 @@
+//! The results that the machines give by themselves.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use super::config::Config;
+use super::session::SessionState;
+use super::tools::Position;
+use crate::dialect::Revision;
+use crate::error::ApiMisuse;
+use crate::model::encode::Object;
+use crate::model::lifecycle::{DiscoverResult, InitializeResult};
+use crate::model::meta::SERVER_INFO;
+use crate::model::{Identified, In, Json, Members, WithMeta};
+use crate::wire::jsonrpc::{self, RequestId};
+
+/// `{}`, which is all that the results of `ping` and `logging/setLevel` may hold.
+pub(super) fn empty(id: &RequestId, out: &mut Vec<u8>) -> Result<(), ApiMisuse> {
+    #[derive(Serialize)]
+    struct Empty {}
+    jsonrpc::write_result(out, id, &Empty {})
+}
+
+/// The result of `initialize`.
+///
+/// <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization>
+pub(super) fn initialize(
+    config: &Config,
+    session: &SessionState,
+    id: &RequestId,
+    out: &mut Vec<u8>,
+) -> Result<(), ApiMisuse> {
+    let version = session.revision.as_str();
+    let mut result = InitializeResult::new(version, config.capabilities(), config.identity().clone());
+    result.instructions.clone_from(&config.instructions);
+    jsonrpc::write_result(out, id, &In(session.revision, &result))
+}
+
+/// The result of `server/discover`: every revision that is spoken, legacy ones included, newest first.
+///
+/// <https://modelcontextprotocol.io/specification/2026-07-28/server/discover>
+pub(super) fn discover(
+    config: &Config,
+    revision: Revision,
+    id: &RequestId,
+    out: &mut Vec<u8>,
+) -> Result<(), ApiMisuse> {
+    let supported: Vec<String> = config.revisions.iter().map(|revision| revision.to_string()).collect();
+    let mut result = DiscoverResult::new(supported, config.capabilities());
+    result.instructions.clone_from(&config.instructions);
+    result.ttl_ms = config.cache.ttl;
+    result.cache_scope = config.cache.scope;
+    let identity = config.name_in_results.then(|| Json::new(&In(revision, config.identity())).ok()).flatten();
+    let entries: Vec<_> = identity.iter().map(|identity| (SERVER_INFO, identity)).collect();
+    jsonrpc::write_result(out, id, &In(revision, &WithMeta::new(&result, &entries)))
+}
+
+/// The page of `tools/list` that begins after `start`.
+///
+/// <https://modelcontextprotocol.io/specification/2026-07-28/server/tools#listing-tools>
+pub(super) fn tools(
+    config: &Config,
+    revision: Revision,
+    id: &RequestId,
+    start: Position,
+    out: &mut Vec<u8>,
+) -> Result<(), ApiMisuse> {
+    let page = ToolsPage { config, start };
+    jsonrpc::write_result(out, id, &In(revision, &Identified::new(&page, config.server_info())))
+}
+
+struct ToolsPage<'a> {
+    config: &'a Config,
+    start: Position,
+}
+
+impl ToolsPage<'_> {
+    fn size(&self) -> usize {
+        self.config.page_size.map_or(usize::MAX, |size| size.max(1))
+    }
+
+    fn next_cursor(&self) -> Option<String> {
+        let mut rest = self.config.tools.after(self.start).skip(self.size() - 1);
+        let (last, _) = rest.next()?;
+        rest.next().map(|_| last.cursor())
+    }
+}
+
+impl Members for ToolsPage<'_> {
+    fn members<M: SerializeMap>(&self, to: &mut Object<M>) -> Result<(), M::Error> {
+        to.complete()?;
+        to.member("tools", &Texts { page: self, revision: to.revision() })?;
+        to.optional("nextCursor", &self.next_cursor())?;
+        to.caching(self.config.cache.ttl, self.config.cache.scope)
+    }
+}
+
+/// The tools of a page, copied from where they were written out when they were added.
+struct Texts<'a> {
+    page: &'a ToolsPage<'a>,
+    revision: Revision,
+}
+
+impl Serialize for Texts<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let page = self.page.config.tools.after(self.page.start).take(self.page.size());
+        serializer.collect_seq(page.map(|(_, entry)| entry.text(self.revision)))
+    }
+}

@@ -1,0 +1,224 @@
+//! What the application is asked to do, and how it answers.
+
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use serde_json::value::RawValue;
+
+use super::session::ClientDetails;
+use super::tools::ToolEntry;
+use crate::dialect::{Era, Revision};
+use crate::error::{ApiMisuse, ErrorObject, code};
+use crate::model::capabilities::ClientCapabilities;
+use crate::model::error_data::MissingRequiredClientCapabilityData;
+use crate::model::logging::LoggingLevel;
+use crate::model::meta::RequestMeta;
+use crate::model::{Identified, In, Json, Members};
+use crate::wire::jsonrpc::{self, ProgressToken, RequestId};
+
+/// Names a call within its connection or exchange; never reused there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CallId(pub(super) u64);
+
+/// A request that the application answers: with `respond`, or with `fail`.
+///
+/// Owns its parameters as one piece of JSON text and lends out parts of it. Prints without them.
+#[derive(Clone)]
+pub struct Call {
+    pub(super) tool: Arc<ToolEntry>,
+    pub(super) request: RequestId,
+    pub(super) revision: Revision,
+    pub(super) token: Option<ProgressToken>,
+    pub(super) level: Option<LoggingLevel>,
+    /// Who opened the session; `None` on modern requests, which say it themselves.
+    pub(super) client: Option<Arc<ClientDetails>>,
+    pub(super) text: String,
+    pub(super) spans: Spans,
+}
+
+/// Where parts of a call stand in its text.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Spans {
+    pub(super) params: Range<usize>,
+    pub(super) arguments: Option<Range<usize>>,
+    pub(super) meta: Option<Range<usize>>,
+}
+
+/// Where `part`, which lies within `whole`, stands in it.
+pub(super) fn span(whole: &str, part: &str) -> Range<usize> {
+    let start = (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize);
+    start..start + part.len()
+}
+
+/// What a call is for.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Target {
+    /// A tool of the catalog.
+    Tool(Arc<ToolEntry>),
+}
+
+impl Call {
+    /// What the call is for.
+    pub fn target(&self) -> Target {
+        Target::Tool(Arc::clone(&self.tool))
+    }
+
+    /// The tool.
+    pub fn tool(&self) -> &Arc<ToolEntry> {
+        &self.tool
+    }
+
+    /// The name of the tool.
+    pub fn name(&self) -> &str {
+        &self.tool.tool.name
+    }
+
+    /// The arguments as JSON text, an object: `{}` when the client sent none.
+    pub fn arguments(&self) -> &str {
+        self.spans.arguments.clone().and_then(|span| self.text.get(span)).unwrap_or("{}")
+    }
+
+    /// The whole parameters as JSON text.
+    pub fn params(&self) -> &str {
+        self.text.get(self.spans.params.clone()).unwrap_or("{}")
+    }
+
+    /// The metadata that came with the request.
+    pub fn meta(&self) -> RequestMeta<'_> {
+        self.spans
+            .meta
+            .clone()
+            .and_then(|span| self.text.get(span))
+            .and_then(|text| serde_json::from_str::<&RawValue>(text).ok())
+            .and_then(|raw| RequestMeta::read(raw).ok())
+            .unwrap_or_default()
+    }
+
+    /// The revision that the request speaks.
+    pub fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    /// The era of that revision.
+    pub fn era(&self) -> Era {
+        self.revision.era()
+    }
+
+    /// The id of the request.
+    pub fn request_id(&self) -> &RequestId {
+        &self.request
+    }
+
+    /// The token under which the client wants progress; without one, progress is dropped.
+    pub fn progress_token(&self) -> Option<&ProgressToken> {
+        self.token.as_ref()
+    }
+
+    /// Who the client is and what it can do: what this very request says in the modern era (META-18), what
+    /// the handshake said in the legacy one.
+    pub fn client(&self) -> Arc<ClientDetails> {
+        if let Some(client) = &self.client {
+            return Arc::clone(client);
+        }
+        let meta = self.meta();
+        let info = meta.client_info().ok().flatten();
+        let capabilities = meta.client_capabilities().ok().flatten();
+        Arc::new(ClientDetails {
+            info: info.and_then(|raw| serde_json::from_str(raw.get()).ok()),
+            capabilities: capabilities
+                .and_then(|raw| serde_json::from_str(raw.get()).ok())
+                .unwrap_or_default(),
+        })
+    }
+
+    /// Whether a log message of this level would be sent; to spare the work of making one.
+    pub fn wants_log(&self, level: LoggingLevel) -> bool {
+        self.level.is_some_and(|least| least <= level)
+    }
+}
+
+impl core::fmt::Debug for Call {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Call")
+            .field("request", &self.request)
+            .field("tool", &self.name())
+            .field("revision", &self.revision)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A result that can be written as the answer to a request.
+///
+/// Implemented for every object of [`model`](crate::model); needed only because machines take `&dyn`.
+pub trait WriteResult {
+    /// Appends the whole response. `server` is the `Implementation` to name in its `_meta`, if any.
+    ///
+    /// # Errors
+    ///
+    /// If the result cannot be serialised. Then `out` is as it was before.
+    fn write_result(
+        &self,
+        out: &mut Vec<u8>,
+        id: &RequestId,
+        revision: Revision,
+        server: Option<&Json>,
+    ) -> Result<(), ApiMisuse>;
+}
+
+impl<T: Members> WriteResult for T {
+    fn write_result(
+        &self,
+        out: &mut Vec<u8>,
+        id: &RequestId,
+        revision: Revision,
+        server: Option<&Json>,
+    ) -> Result<(), ApiMisuse> {
+        jsonrpc::write_result(out, id, &In(revision, &Identified::new(self, server)))
+    }
+}
+
+/// How far a call has come.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// How far; must be larger each time (PRG-04).
+    pub progress: f64,
+    /// How far it goes, when that is known.
+    pub total: Option<f64>,
+    /// What is being done, for people.
+    pub message: Option<String>,
+}
+
+impl Progress {
+    /// As far as `progress`.
+    pub fn new(progress: f64) -> Self {
+        Self { progress, total: None, message: None }
+    }
+
+    /// Out of `total`.
+    #[must_use]
+    pub fn total(mut self, total: f64) -> Self {
+        self.total = Some(total);
+        self
+    }
+
+    /// With words.
+    #[must_use]
+    pub fn message(mut self, message: impl Into<String>) -> Self {
+        self.message = Some(message.into());
+        self
+    }
+}
+
+/// The error for a request that needs what the client did not declare (META-16). Over HTTP it travels with
+/// status 400, as long as nothing else was sent for the request.
+pub fn missing_capabilities(required: ClientCapabilities) -> ErrorObject {
+    let message = "the request needs a capability that the client did not declare";
+    let mut error = ErrorObject::new(code::MISSING_CLIENT_CAPABILITY, message);
+    let data = MissingRequiredClientCapabilityData::new(required);
+    error.data = Json::new(&In(Revision::LATEST, &data)).ok().map(Into::into);
+    error
+}

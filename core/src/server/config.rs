@@ -1,0 +1,227 @@
+//! What a server is, as one immutable snapshot.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::policy::HttpPolicy;
+use super::tools::Tools;
+use crate::dialect::{Era, Revision};
+use crate::limits::Limits;
+use crate::model::caching::{CacheScope, TtlMs};
+use crate::model::capabilities::{ServerCapabilities, ToolsCapability};
+use crate::model::lifecycle::Implementation;
+use crate::model::{In, Json, JsonMap};
+
+/// Everything that connections and exchanges need to know of their server.
+///
+/// Built once and shared as `Arc<Config>`: an exchange reads it without a lock. To change something, build
+/// another and give it to what starts from then on.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Config {
+    identity: Implementation,
+    /// The identity as results carry it.
+    server_info: Json,
+    /// How to use the server, for a model to read. Default none.
+    pub instructions: Option<String>,
+    /// The revisions that are spoken. Default all.
+    pub revisions: Revisions,
+    /// Every bound. Default [`Limits::default`].
+    pub limits: Limits,
+    /// The tools; with at least one, the capability `tools` is declared (TOOL-01).
+    pub tools: Tools,
+    /// Whether log messages may be sent to clients that ask for them; declares `logging`. Default `false`.
+    pub logging: bool,
+    /// Experimental capabilities to declare, by name. Default none.
+    pub experimental: JsonMap,
+    /// Extensions to declare to modern clients, by identifier. Default none.
+    pub extensions: JsonMap,
+    /// How long lists and `server/discover` may be kept, and by whom. Default: stale at once, private.
+    pub cache: CacheHint,
+    /// What is demanded of HTTP requests. Default: loopback only.
+    pub http: HttpPolicy,
+    /// Tools on one page of `tools/list`; 0 counts as 1. Default `None`: all on one.
+    pub page_size: Option<usize>,
+    /// Whether modern results name the server in `_meta` (META-19). Default `true`.
+    pub name_in_results: bool,
+}
+
+/// How long a result may be kept, and who may be given a kept copy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CacheHint {
+    /// For how long it counts as fresh.
+    pub ttl: TtlMs,
+    /// Who may be given a copy.
+    pub scope: CacheScope,
+}
+
+impl CacheHint {
+    /// Fresh for `ttl`, to whoever `scope` says.
+    pub const fn new(ttl: TtlMs, scope: CacheScope) -> Self {
+        Self { ttl, scope }
+    }
+}
+
+impl Config {
+    /// A server without tools.
+    pub fn new(identity: Implementation) -> Self {
+        // Results repeat what is needed to tell servers apart; pictures and prose are for discovery.
+        let mut short = Implementation::new(identity.name.clone(), identity.version.clone());
+        short.title.clone_from(&identity.title);
+        let server_info = Json::new(&In(Revision::LATEST, &short)).unwrap_or_else(|_| Json::empty_object());
+        Self {
+            identity,
+            server_info,
+            instructions: None,
+            revisions: Revisions::default(),
+            limits: Limits::default(),
+            tools: Tools::new(),
+            logging: false,
+            experimental: JsonMap::new(),
+            extensions: JsonMap::new(),
+            cache: CacheHint::default(),
+            http: HttpPolicy::default(),
+            page_size: None,
+            name_in_results: true,
+        }
+    }
+
+    /// With instructions for a model.
+    #[must_use]
+    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
+        self.instructions = Some(instructions.into());
+        self
+    }
+
+    /// Speaking these revisions.
+    #[must_use]
+    pub fn revisions(mut self, revisions: Revisions) -> Self {
+        self.revisions = revisions;
+        self
+    }
+
+    /// With other bounds.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// With these tools.
+    #[must_use]
+    pub fn tools(mut self, tools: Tools) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// Whether log messages may be sent.
+    #[must_use]
+    pub fn logging(mut self, logging: bool) -> Self {
+        self.logging = logging;
+        self
+    }
+
+    /// With hints for caches.
+    #[must_use]
+    pub fn cache(mut self, cache: CacheHint) -> Self {
+        self.cache = cache;
+        self
+    }
+
+    /// With other demands on HTTP requests.
+    #[must_use]
+    pub fn http(mut self, http: HttpPolicy) -> Self {
+        self.http = http;
+        self
+    }
+
+    /// With at most this many tools on a page.
+    #[must_use]
+    pub fn page_size(mut self, page_size: Option<usize>) -> Self {
+        self.page_size = page_size;
+        self
+    }
+
+    /// Whether modern results name the server.
+    #[must_use]
+    pub fn name_in_results(mut self, name_in_results: bool) -> Self {
+        self.name_in_results = name_in_results;
+        self
+    }
+
+    /// Who the server says it is.
+    pub fn identity(&self) -> &Implementation {
+        &self.identity
+    }
+
+    /// The identity to put into results.
+    pub(super) fn server_info(&self) -> Option<&Json> {
+        self.name_in_results.then_some(&self.server_info)
+    }
+
+    /// What the server declares.
+    pub fn capabilities(&self) -> ServerCapabilities {
+        let mut capabilities = ServerCapabilities::new();
+        if !self.tools.is_empty() {
+            capabilities.tools = Some(ToolsCapability::new());
+        }
+        if self.logging {
+            capabilities.logging = Some(Json::empty_object());
+        }
+        if !self.experimental.is_empty() {
+            capabilities.experimental = Some(self.experimental.clone());
+        }
+        if !self.extensions.is_empty() {
+            capabilities.extensions = Some(self.extensions.clone());
+        }
+        capabilities
+    }
+}
+
+/// A set of revisions; never empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Revisions(Vec<Revision>);
+
+impl Default for Revisions {
+    fn default() -> Self {
+        Self::of(Revision::ALL)
+    }
+}
+
+impl Revisions {
+    /// These revisions; all of them when none is given.
+    pub fn of(revisions: impl IntoIterator<Item = Revision>) -> Self {
+        let mut newest_first: Vec<_> = revisions.into_iter().collect();
+        newest_first.sort_unstable_by(|a, b| b.cmp(a));
+        newest_first.dedup();
+        if newest_first.is_empty() { Self::default() } else { Self(newest_first) }
+    }
+
+    /// The revisions of one era.
+    pub fn era(era: Era) -> Self {
+        Self::of(Revision::ALL.into_iter().filter(|revision| revision.era() == era))
+    }
+
+    /// Whether `revision` is spoken.
+    pub fn contains(&self, revision: Revision) -> bool {
+        self.0.contains(&revision)
+    }
+
+    /// Whether any revision of `era` is spoken.
+    pub fn speak(&self, era: Era) -> bool {
+        self.0.iter().any(|revision| revision.era() == era)
+    }
+
+    /// All, newest first.
+    pub fn iter(&self) -> impl Iterator<Item = Revision> {
+        self.0.iter().copied()
+    }
+
+    /// The revision that answers a handshake which asks for `requested`: that one if it is spoken, else the
+    /// newest legacy one (INIT-09 to INIT-11). `None` when no legacy revision is spoken.
+    pub fn negotiate(&self, requested: &str) -> Option<Revision> {
+        let legacy = || self.iter().filter(|revision| revision.era() == Era::Legacy);
+        legacy().find(|revision| revision.as_str() == requested).or_else(|| legacy().next())
+    }
+}

@@ -1,0 +1,212 @@
+//! A server at one end of a byte stream: stdio, a pipe, a socket.
+//!
+//! <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio>
+
+mod link;
+#[cfg(test)]
+mod tests;
+
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use self::link::Link;
+use super::call::{Call, CallId, Progress, WriteResult};
+use super::config::Config;
+use crate::diagnostic::Diagnostic;
+use crate::error::ErrorObject;
+use crate::head::End;
+use crate::model::logging::LoggingMessageNotificationParams;
+use crate::time::{Instant, Now};
+use crate::wire::lines::Lines;
+
+/// One client on a byte stream.
+///
+/// Both eras may come over it, message by message. A request with modern metadata is served by what it says
+/// itself; `initialize` opens a legacy session that lasts as long as the stream, and that modern requests
+/// neither see nor change.
+///
+/// Bytes go in through [`handle_bytes`](Self::handle_bytes), bytes to send are in
+/// [`transmit`](Self::transmit), what the application has to do comes out of
+/// [`poll_output`](Self::poll_output).
+#[derive(Debug)]
+pub struct Connection {
+    lines: Lines,
+    link: Link,
+    /// Input that waits until the peer has read some of what it was sent.
+    backlog: Vec<u8>,
+    /// How much of it has been read.
+    read: usize,
+    input: Input,
+    /// When running calls are given up, after the input has ended.
+    drain: Option<Instant>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Input {
+    Open,
+    /// Ended, with bytes in the backlog.
+    Ending,
+    Ended,
+}
+
+/// What a [`Connection`] has to say.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Output {
+    /// The application is to do this, and to answer it.
+    Call(CallId, Call),
+    /// Nobody waits for this call any more; the application should stop. Nothing is sent for it.
+    Cancelled(CallId),
+    /// The legacy client has said that it is ready.
+    Initialized,
+    /// The client tells of something, such as `notifications/roots/list_changed`.
+    Notification {
+        /// The method.
+        method: String,
+        /// Its parameters as JSON text, an object.
+        params: String,
+    },
+    /// For people on this side.
+    Diagnostic(Diagnostic),
+}
+
+impl Connection {
+    /// A server at the start of a stream.
+    pub fn new(config: Arc<Config>) -> Self {
+        Self {
+            lines: Lines::new(config.limits.message),
+            link: Link::new(config),
+            backlog: Vec::new(),
+            read: 0,
+            input: Input::Open,
+            drain: None,
+        }
+    }
+
+    /// Bytes have come. All messages that they complete are processed, unless so much is waiting to be sent
+    /// that the rest has to be held back; see [`wants_read`](Self::wants_read).
+    pub fn handle_bytes(&mut self, _now: Now, bytes: &[u8]) {
+        if self.input != Input::Open {
+            return;
+        }
+        if self.read < self.backlog.len() {
+            self.backlog.extend_from_slice(bytes);
+            return self.resume();
+        }
+        let mut rest = bytes;
+        self.link.read(&mut self.lines, &mut rest);
+        self.backlog.extend_from_slice(rest);
+    }
+
+    /// No more bytes will come. After [`End::Complete`] running calls may still finish within
+    /// [`Limits::drain`](crate::limits::Limits::drain). After [`End::Broken`], which also reports a failed
+    /// write, nobody would read their answers: they are cancelled and nothing more is sent.
+    pub fn handle_end(&mut self, now: Now, end: End) {
+        match end {
+            End::Complete if self.input == Input::Open => {
+                self.input = Input::Ending;
+                self.drain = Some(now.mono + self.link.config().limits.drain);
+                self.resume();
+            }
+            End::Complete => {}
+            End::Broken => {
+                self.input = Input::Ended;
+                self.backlog = Vec::new();
+                self.read = 0;
+                self.link.give_up();
+                self.link.transmit.clear();
+            }
+        }
+    }
+
+    /// What the application has to do or know; `None` when there is nothing more.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        let output = self.link.outputs.pop_front();
+        self.resume();
+        output.or_else(|| self.link.outputs.pop_front())
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) wants to be called at the latest.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.drain.filter(|_| !self.link.calls.is_empty())
+    }
+
+    /// The time has come, or not: early, late and repeated calls are harmless.
+    pub fn handle_timeout(&mut self, now: Now) {
+        if self.poll_timeout().is_some_and(|drain| drain <= now.mono) {
+            self.link.give_up();
+        }
+    }
+
+    /// Bytes to send. Stay until [`advance`](Self::advance) says that they are sent.
+    pub fn transmit(&self) -> &[u8] {
+        self.link.transmit.rest()
+    }
+
+    /// The first `n` bytes of [`transmit`](Self::transmit) are sent.
+    pub fn advance(&mut self, n: usize) {
+        self.link.transmit.advance(n);
+        self.resume();
+    }
+
+    /// Whether to read from the stream. `false` while more than
+    /// [`Limits::transmit`](crate::limits::Limits::transmit) waits to be sent: what is handed in then is
+    /// held without being processed. Ask again after [`advance`](Self::advance) or
+    /// [`poll_output`](Self::poll_output).
+    pub fn wants_read(&self) -> bool {
+        self.input == Input::Open && self.read >= self.backlog.len() && !self.link.is_full()
+    }
+
+    /// Whether the stream may be closed: the input has ended or [`shutdown`](Self::shutdown) was called, no
+    /// call is running, and everything is sent.
+    pub fn is_finished(&self) -> bool {
+        let over = self.input == Input::Ended || self.link.stopping;
+        over && self.link.calls.is_empty() && self.link.transmit.is_empty()
+    }
+
+    /// The call succeeded. For a call that is unknown or over, nothing happens. A result that cannot be
+    /// serialised becomes an internal error, and a diagnostic.
+    pub fn respond(&mut self, _now: Now, call: CallId, result: &dyn WriteResult) {
+        self.link.respond(call, result);
+    }
+
+    /// The call failed.
+    pub fn fail(&mut self, _now: Now, call: CallId, error: &ErrorObject) {
+        self.link.fail(call, error);
+    }
+
+    /// How far the call has come. Dropped when the client did not ask for progress, when it does not go
+    /// forward, and when too much waits to be sent.
+    pub fn progress(&mut self, _now: Now, call: CallId, progress: &Progress) {
+        self.link.progress(call, progress);
+    }
+
+    /// A log message on behalf of the call. Dropped when the client did not ask for one so little severe,
+    /// when the server does not declare `logging`, and when too much waits to be sent.
+    pub fn log(&mut self, _now: Now, call: CallId, message: &LoggingMessageNotificationParams) {
+        self.link.log(call, message);
+    }
+
+    /// Takes no new calls. Running ones may finish, for as long as whoever drives this is willing to wait.
+    pub fn shutdown(&mut self, _now: Now) {
+        self.link.stopping = true;
+    }
+
+    /// Goes on with the backlog as far as there is room, and with the end of the input after it.
+    fn resume(&mut self) {
+        if self.read < self.backlog.len() {
+            let mut rest = self.backlog.get(self.read..).unwrap_or_default();
+            self.link.read(&mut self.lines, &mut rest);
+            self.read = self.backlog.len() - rest.len();
+        }
+        if self.read >= self.backlog.len() {
+            self.backlog.clear();
+            self.read = 0;
+            if self.input == Input::Ending && !self.link.is_full() {
+                self.input = Input::Ended;
+                self.link.read_last(&mut self.lines);
+            }
+        }
+    }
+}

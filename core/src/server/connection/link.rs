@@ -1,0 +1,338 @@
+//! Everything of a connection but the cutting of its input into lines, which lends out what it cuts.
+
+use alloc::collections::VecDeque;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::Output;
+use crate::diagnostic::Diagnostic;
+use crate::dialect::Era;
+use crate::error::{ApiMisuse, ErrorObject, code};
+use crate::model::logging::LoggingMessageNotificationParams;
+use crate::server::answers;
+use crate::server::batch::{Batches, Finished};
+use crate::server::call::{CallId, Progress, WriteResult};
+use crate::server::config::Config;
+use crate::server::dispatch::{self, Notice, Params, Plan, Speech};
+use crate::server::in_flight::{InFlight, Running};
+use crate::server::notify;
+use crate::server::refusal::{self, Refusal};
+use crate::server::session::SessionState;
+use crate::server::transmit::Transmit;
+use crate::wire::jsonrpc::{self, Batch, Incoming, Malformed, Message, Notification, Request, RequestId};
+use crate::wire::lines::{Line, Lines};
+
+#[derive(Debug)]
+pub(super) struct Link {
+    config: Arc<Config>,
+    session: Option<SessionState>,
+    pub(super) calls: InFlight,
+    batches: Batches,
+    pub(super) transmit: Transmit,
+    pub(super) outputs: VecDeque<Output>,
+    pub(super) stopping: bool,
+}
+
+impl Link {
+    pub(super) fn new(config: Arc<Config>) -> Self {
+        Self {
+            config,
+            session: None,
+            calls: InFlight::default(),
+            batches: Batches::default(),
+            transmit: Transmit::default(),
+            outputs: VecDeque::new(),
+            stopping: false,
+        }
+    }
+
+    pub(super) fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Whether so much waits for the peer or for the application that no further input is processed.
+    pub(super) fn is_full(&self) -> bool {
+        let limits = &self.config.limits;
+        self.held() > limits.transmit || self.outputs.len() >= limits.in_flight + limits.notifications
+    }
+
+    fn held(&self) -> usize {
+        self.transmit.len() + self.batches.len()
+    }
+
+    /// Reads lines off the front of `input` while there is room for their answers.
+    pub(super) fn read(&mut self, lines: &mut Lines, input: &mut &[u8]) {
+        while !self.is_full() {
+            // A fresh loan for each line: the decoder lends it from what it holds or from the input.
+            let mut rest: &[u8] = input;
+            let line = lines.next(&mut rest);
+            let found = line.is_some();
+            if let Some(line) = line {
+                self.line(line);
+            }
+            *input = input.get(input.len() - rest.len()..).unwrap_or_default();
+            if !found {
+                break;
+            }
+        }
+    }
+
+    /// Reads what the input ended with.
+    pub(super) fn read_last(&mut self, lines: &mut Lines) {
+        if let Some(line) = lines.end() {
+            self.line(line);
+        }
+    }
+
+    /// Nobody waits for the running calls any more.
+    pub(super) fn give_up(&mut self) {
+        while let Some(running) = self.calls.pop() {
+            self.outputs.push_back(Output::Cancelled(running.id));
+            self.over(running.batch);
+        }
+    }
+
+    fn line(&mut self, line: Line<'_>) {
+        let bytes = match line {
+            Line::Line(bytes) => bytes,
+            Line::TooLong { limit } => {
+                let message = alloc::format!("the message is longer than {limit} bytes");
+                return self.refuse(None, Refusal::plain(code::INVALID_REQUEST, message), None);
+            }
+        };
+        match jsonrpc::read(bytes, self.config.limits.depth) {
+            Ok(Incoming::Message(message)) => self.message(message, None),
+            Ok(Incoming::Batch(batch)) => self.batch(batch),
+            Err(malformed) => self.malformed(malformed, None),
+        }
+    }
+
+    fn message(&mut self, message: Message<'_>, batch: Option<u64>) {
+        match message {
+            Message::Request(request) => {
+                if let Err(refusal) = self.request(&request, batch) {
+                    self.refuse(Some(&request.id), refusal, batch);
+                }
+            }
+            Message::Notification(notification) => self.notification(&notification),
+            Message::Response(response) => {
+                // Nothing was asked; to answer an answer would never end.
+                let diagnostic = Diagnostic::new("jsonrpc", "expected no response, found one");
+                self.diagnose(match response.id {
+                    Some(id) => diagnostic.request(id),
+                    None => diagnostic,
+                });
+            }
+        }
+    }
+
+    fn malformed(&mut self, malformed: Malformed, batch: Option<u64>) {
+        let refusal = Refusal::from(malformed.error);
+        if malformed.response {
+            self.diagnose(Diagnostic::new("jsonrpc", refusal.detail));
+        } else {
+            self.refuse(malformed.id.as_ref(), refusal, batch);
+        }
+    }
+
+    fn batch(&mut self, messages: Batch<'_>) {
+        let batching = self.session.as_ref().is_some_and(|session| session.revision.dialect().batching);
+        if !batching {
+            let message = "a message must be one object; only revision 2025-03-26 has batches";
+            return self.refuse(None, Refusal::plain(code::INVALID_REQUEST, message), None);
+        }
+        let batch = self.batches.begin();
+        for message in messages {
+            match message {
+                Ok(message) => self.message(message, Some(batch)),
+                Err(malformed) => self.malformed(malformed, Some(batch)),
+            }
+        }
+        self.over(Some(batch));
+    }
+
+    fn request(&mut self, request: &Request<'_>, batch: Option<u64>) -> Result<(), Refusal> {
+        if self.stopping {
+            return Err(Refusal::plain(code::INTERNAL, "the server is shutting down"));
+        }
+        if batch.is_some() && self.held() > self.config.limits.transmit {
+            return Err(Refusal::plain(code::INTERNAL, "the answers to this batch are too large"));
+        }
+        let config = Arc::clone(&self.config);
+        let params = Params::read(request.params)?;
+        let speech = match batch {
+            // The whole batch is of the session that allows batches.
+            Some(_) => Speech::Legacy,
+            None => dispatch::speech(&config, request, &params, None)?,
+        };
+        let whole = request.params.map_or("", |params| params.get());
+        let (era, revision) = match (speech, &self.session) {
+            (Speech::Modern(revision), _) => (Era::Modern, revision),
+            (Speech::Legacy, Some(session)) => (Era::Legacy, session.revision),
+            (Speech::Legacy, None) => (Era::Legacy, dispatch::before_session(&config, request, &params)?),
+        };
+        if batch.is_some() && request.method == "initialize" {
+            return Err(Refusal::plain(code::INVALID_REQUEST, "`initialize` must not be in a batch"));
+        }
+        match dispatch::plan(&config, era, request, &params, whole)? {
+            Plan::Initialize(params) => {
+                let session = dispatch::open(&config, *params)?;
+                self.send(&request.id, batch, |out| answers::initialize(&config, &session, &request.id, out));
+                self.session = Some(session);
+            }
+            Plan::CallTool(draft) => {
+                if self.calls.contains(&request.id) {
+                    return Err(dispatch::id_in_use());
+                }
+                if self.calls.len() >= config.limits.in_flight {
+                    return Err(dispatch::too_many(config.limits.in_flight));
+                }
+                let session = self.session.as_ref().filter(|_| era == Era::Legacy);
+                let text = String::from(whole);
+                let call = draft.call(request.id.clone(), revision, session, config.logging, text);
+                let id = self.calls.begin(&call, batch);
+                if let Some(batch) = batch {
+                    self.batches.wait(batch);
+                }
+                self.outputs.push_back(Output::Call(id, call));
+            }
+            plan => {
+                if let (Plan::SetLevel(level), Some(session)) = (&plan, &mut self.session) {
+                    session.level = *level;
+                }
+                self.send(&request.id, batch, |out| {
+                    dispatch::answer(&config, revision, &request.id, &plan, out)
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn notification(&mut self, notification: &Notification<'_>) {
+        match dispatch::notice(notification) {
+            Notice::Initialized => match &mut self.session {
+                Some(session) if !session.initialized => {
+                    session.initialized = true;
+                    self.outputs.push_back(Output::Initialized);
+                }
+                _ => self
+                    .diagnose(Diagnostic::new("session", "expected `initialized` once, after `initialize`")),
+            },
+            Notice::Cancelled { request, reason } => {
+                // Unknown and finished requests: the cancellation came too late, which is nobody's fault.
+                if let Some(running) = self.calls.cancel(&request) {
+                    self.outputs.push_back(Output::Cancelled(running.id));
+                    self.diagnose(dispatch::cancelled(&request, reason));
+                    self.over(running.batch);
+                }
+            }
+            Notice::Other => self.outputs.push_back(Output::Notification {
+                method: notification.method.to_string(),
+                params: notification.params.map_or("{}", |params| params.get()).to_string(),
+            }),
+            Notice::Ignored(detail) => self.diagnose(Diagnostic::new("jsonrpc", detail)),
+        }
+    }
+
+    pub(super) fn respond(&mut self, call: CallId, result: &dyn WriteResult) {
+        let Some(running) = self.calls.finish(call) else { return };
+        let config = Arc::clone(&self.config);
+        let Running { request, revision, batch, .. } = &running;
+        self.send(request, *batch, |out| result.write_result(out, request, *revision, config.server_info()));
+        self.over(*batch);
+    }
+
+    pub(super) fn fail(&mut self, call: CallId, error: &ErrorObject) {
+        let Some(running) = self.calls.finish(call) else { return };
+        let error = refusal::in_revision(error, running.revision);
+        self.write(running.batch, |out| jsonrpc::write_error(out, Some(&running.request), &error));
+        self.over(running.batch);
+    }
+
+    pub(super) fn progress(&mut self, call: CallId, progress: &Progress) {
+        if self.held() > self.config.limits.transmit {
+            return;
+        }
+        let Some(running) = self.calls.get_mut(call) else { return };
+        let out = self.transmit.buffer();
+        if notify::progress(running, progress, out) {
+            out.push(b'\n');
+        }
+    }
+
+    pub(super) fn log(&mut self, call: CallId, message: &LoggingMessageNotificationParams) {
+        if !self.config.logging || self.held() > self.config.limits.transmit {
+            return;
+        }
+        let Some(running) = self.calls.get_mut(call) else { return };
+        let least = match (running.revision.era(), &self.session) {
+            (Era::Modern, _) => running.level,
+            (Era::Legacy, session) => session.as_ref().map(|session| session.level),
+        };
+        let out = self.transmit.buffer();
+        match notify::log(running, least, message, out) {
+            Ok(true) => out.push(b'\n'),
+            Ok(false) => {}
+            Err(misuse) => {
+                let diagnostic = Diagnostic::new("call", misuse.message).request(&running.request);
+                self.diagnose(diagnostic);
+            }
+        }
+    }
+
+    /// Writes a response, on a line of its own or into its batch. One that cannot be written becomes an
+    /// internal error.
+    fn send(
+        &mut self,
+        id: &RequestId,
+        batch: Option<u64>,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), ApiMisuse>,
+    ) {
+        let mut failed = None;
+        self.write(batch, |out| {
+            if let Err(misuse) = write(out) {
+                jsonrpc::write_error(out, Some(id), &refusal::unwritable());
+                failed = Some(misuse);
+            }
+        });
+        if let Some(misuse) = failed {
+            self.diagnose(Diagnostic::new("call", misuse.message).request(id));
+        }
+    }
+
+    fn write(&mut self, batch: Option<u64>, write: impl FnOnce(&mut Vec<u8>)) {
+        match batch {
+            Some(batch) => self.batches.answer(batch, write),
+            None => {
+                let out = self.transmit.buffer();
+                write(out);
+                out.push(b'\n');
+            }
+        }
+    }
+
+    fn refuse(&mut self, id: Option<&RequestId>, refusal: Refusal, batch: Option<u64>) {
+        let error = refusal.error();
+        self.write(batch, |out| jsonrpc::write_error(out, id, &error));
+        let diagnostic = Diagnostic::new("jsonrpc", refusal.detail);
+        self.diagnose(match id {
+            Some(id) => diagnostic.request(id),
+            None => diagnostic,
+        });
+    }
+
+    fn diagnose(&mut self, diagnostic: Diagnostic) {
+        self.outputs.push_back(Output::Diagnostic(diagnostic));
+    }
+
+    /// A call of the batch is over, or its messages are read.
+    fn over(&mut self, batch: Option<u64>) {
+        if let Some(batch) = batch {
+            let out = self.transmit.buffer();
+            if self.batches.finish(batch, out) == Finished::Written {
+                out.push(b'\n');
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+use super::*;
+
+/// RPC-05
+#[test]
+fn an_id_that_is_in_flight_is_refused_and_may_be_used_again_afterwards() {
+    let mut client = Client::legacy(config(), V);
+    let (id, _) = client.call(&legacy_call("1"));
+    assert_eq!(
+        client.ask(&legacy_call("1")),
+        [error("1", -32600, "a request with this id is in flight already")]
+    );
+    client.server.respond(now(), id, &text("x"));
+    client.received();
+    client.call(&legacy_call("1"));
+}
+
+/// The bound on requests in flight is reached exactly, and passed by one; the connection lives on.
+#[test]
+fn in_flight_is_bounded() {
+    let limits = limits(|limits| limits.in_flight = 2);
+    let mut client = Client::legacy(config().limits(limits), V);
+    let (first, _) = client.call(&legacy_call("1"));
+    client.call(&legacy_call("2"));
+    assert_eq!(client.ask(&legacy_call("3")), [error("3", -32603, "more than 2 requests are in flight")]);
+    assert_eq!(client.ask(r#"{"jsonrpc":"2.0","id":4,"method":"ping"}"#).len(), 1);
+    client.server.respond(now(), first, &text("x"));
+    client.call(&legacy_call("5"));
+}
+
+/// Backpressure: a peer that does not read is not served until it does, and loses nothing.
+#[test]
+fn input_waits_while_too_much_is_to_be_sent() {
+    let answer = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.len() + 1;
+    let ping = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
+    let limits = limits(|limits| limits.transmit = 2 * answer);
+    let mut client = Client::new(config().limits(limits));
+    client.server.handle_bytes(now(), ping.repeat(2).as_bytes());
+    // Exactly the bound is still room.
+    assert!(client.server.wants_read());
+    client.server.handle_bytes(now(), ping.repeat(7).as_bytes());
+    assert!(!client.server.wants_read());
+    assert_eq!(client.server.transmit().len(), 3 * answer);
+    client.server.handle_bytes(now(), ping.as_bytes());
+    client.end(End::Complete);
+    let mut all = 0;
+    while !client.server.transmit().is_empty() {
+        assert!(client.server.transmit().len() <= 3 * answer);
+        assert!(!client.server.is_finished());
+        all += 1;
+        client.server.advance(answer);
+    }
+    assert_eq!(all, 10);
+    assert!(client.server.is_finished());
+}
+
+/// A peer that floods with notifications fills no queue.
+#[test]
+fn input_waits_while_too_much_is_to_be_told() {
+    let limits = limits(|limits| (limits.in_flight, limits.notifications) = (1, 2));
+    let mut client = Client::new(config().limits(limits));
+    client.server.handle_bytes(now(), "{\"jsonrpc\":\"2.0\",\"method\":\"x\"}\n".repeat(10).as_bytes());
+    assert!(!client.server.wants_read());
+    assert_eq!(client.server.link.outputs.len(), 3);
+    assert_eq!(client.outputs().len(), 10);
+    assert!(client.server.wants_read());
+}
+
+/// Many lines in one input are answered in one buffer.
+#[test]
+fn many_lines_are_answered_in_one_buffer() {
+    let mut client = Client::new(config());
+    client
+        .server
+        .handle_bytes(now(), "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n".repeat(100).as_bytes());
+    assert_eq!(client.server.transmit().len(), 37 * 100);
+}

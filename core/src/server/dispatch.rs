@@ -1,0 +1,394 @@
+//! From a message to what is to be done about it. The same for byte streams and for HTTP; those two differ in
+//! where state lives and in how an answer travels, and nothing of that is here.
+
+use alloc::borrow::{Cow, ToOwned};
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+
+use super::answers;
+use super::call::{Call, Spans, span};
+use super::config::Config;
+use super::headers;
+use super::refusal::Refusal;
+use super::session::SessionState;
+use super::suggest;
+use super::tools::{Position, ToolEntry};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::{Era, Revision};
+use crate::error::{ApiMisuse, code};
+use crate::head::Headers;
+use crate::model::error_data::UnsupportedProtocolVersionData;
+use crate::model::lifecycle::InitializeRequestParams;
+use crate::model::logging::LoggingLevel;
+use crate::model::meta::RequestMeta;
+use crate::model::{In, Json};
+use crate::wire::jsonrpc::{self, Notification, ProgressToken, Request, RequestId};
+
+/// The members of `params` that any method here looks at. One pass over the text finds them; each is decoded
+/// when its method asks for it.
+#[derive(Default, Deserialize)]
+pub(super) struct Params<'a> {
+    #[serde(borrow, rename = "_meta")]
+    raw_meta: Option<&'a RawValue>,
+    #[serde(borrow)]
+    name: Option<&'a RawValue>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+    #[serde(borrow)]
+    cursor: Option<&'a RawValue>,
+    #[serde(borrow)]
+    level: Option<&'a RawValue>,
+    #[serde(skip)]
+    pub(super) meta: RequestMeta<'a>,
+}
+
+impl<'a> Params<'a> {
+    pub(super) fn read(params: Option<&'a RawValue>) -> Result<Self, Refusal> {
+        let mut read: Self = jsonrpc::decode(params, "params")?;
+        if let Some(raw) = read.raw_meta {
+            read.meta = RequestMeta::read(raw)?;
+        }
+        Ok(read)
+    }
+}
+
+/// The language that a request speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Speech {
+    /// Says everything itself, in this revision.
+    Modern(Revision),
+    /// Relies on a handshake, or is one.
+    Legacy,
+}
+
+/// Which language `request` speaks: modern metadata decides, whatever came before on the same connection
+/// (VER-08).
+///
+/// Over HTTP the head says it too. Where that names a modern revision, or one not known here, the body must do
+/// so as well, even if it says nothing at all (META-12). That both agree is judged before whether the
+/// revision is served.
+pub(super) fn speech(
+    config: &Config,
+    request: &Request<'_>,
+    params: &Params<'_>,
+    head: Option<&Headers>,
+) -> Result<Speech, Refusal> {
+    judge(config, params, head).map_err(|refusal| {
+        if request.method != "initialize" || config.revisions.speak(Era::Legacy) {
+            return refusal;
+        }
+        // The only text that a legacy client may ever show to its user (VER-21).
+        refusal.with_data(versions(config, None))
+    })
+}
+
+fn judge(config: &Config, params: &Params<'_>, head: Option<&Headers>) -> Result<Speech, Refusal> {
+    let legacy = config.revisions.speak(Era::Legacy);
+    if !config.revisions.speak(Era::Modern) {
+        return Ok(Speech::Legacy);
+    }
+    let meta = &params.meta;
+    let said = meta.protocol_version()?;
+    let claimed =
+        said.is_some() || meta.client_capabilities()?.is_some() || head.is_some_and(headers::claim_modern);
+    if legacy && !claimed {
+        return Ok(Speech::Legacy);
+    }
+    let version = match (said, head) {
+        // Nothing in the body to compare with: what is missing there is told first, if the head is there.
+        (None, Some(head)) if head.get(headers::PROTOCOL_VERSION).is_none() => {
+            return Err(headers::missing(headers::PROTOCOL_VERSION));
+        }
+        _ => required(meta)?.0,
+    };
+    if let Some(head) = head {
+        headers::check_version(head, &version)?;
+    }
+    Ok(match Revision::parse(&version) {
+        Some(revision) if revision.era() == Era::Modern && config.revisions.contains(revision) => {
+            Speech::Modern(revision)
+        }
+        _ => return Err(unsupported(config, &version)),
+    })
+}
+
+/// What every modern request must say (META-12). Over HTTP a lack of it is answered 400 (META-13).
+pub(super) fn required<'a>(meta: &RequestMeta<'a>) -> Result<(Cow<'a, str>, &'a RawValue), Refusal> {
+    meta.required().map_err(|error| Refusal::from(error).with_status(400))
+}
+
+/// The requested version is not served; tells which ones are (VER-01).
+pub(super) fn unsupported(config: &Config, requested: &str) -> Refusal {
+    const SHOWN: usize = 64;
+    let requested: String = requested.chars().take(SHOWN).collect();
+    let message = "Unsupported protocol version";
+    Refusal::plain(code::UNSUPPORTED_PROTOCOL_VERSION, message).with_data(versions(config, Some(&requested)))
+}
+
+fn versions(config: &Config, requested: Option<&str>) -> Option<Box<RawValue>> {
+    let supported: Vec<Revision> = config.revisions.iter().collect();
+    let mut data = UnsupportedProtocolVersionData::new(&supported, "");
+    data.requested = requested.map(ToOwned::to_owned);
+    Json::new(&In(Revision::LATEST, &data)).ok().map(Into::into)
+}
+
+/// What a request asks for, decoded and found to be in order.
+#[derive(Debug)]
+pub(super) enum Plan {
+    /// Open a legacy session with these.
+    Initialize(Box<InitializeRequestParams>),
+    Ping,
+    Discover,
+    /// The page of the tools that begins after this one.
+    ListTools(Position),
+    SetLevel(LoggingLevel),
+    CallTool(Draft),
+}
+
+/// A call that still lacks its text and what its session says.
+#[derive(Debug)]
+pub(super) struct Draft {
+    pub(super) tool: Arc<ToolEntry>,
+    token: Option<ProgressToken>,
+    level: Option<LoggingLevel>,
+    spans: Spans,
+}
+
+/// What is to be done about `request`. `whole` is the text that its parameters lie in, which the call will own.
+pub(super) fn plan(
+    config: &Config,
+    era: Era,
+    request: &Request<'_>,
+    params: &Params<'_>,
+    whole: &str,
+) -> Result<Plan, Refusal> {
+    let tools = !config.tools.is_empty();
+    match (era, &*request.method) {
+        (Era::Legacy, "initialize") => {
+            let params = jsonrpc::decode(request.params, "params")?;
+            Ok(Plan::Initialize(Box::new(params)))
+        }
+        (Era::Legacy, "ping") => Ok(Plan::Ping),
+        (Era::Modern, "server/discover") => Ok(Plan::Discover),
+        (Era::Legacy, "logging/setLevel") if config.logging => {
+            let level = params.level.ok_or_else(|| missing("level"))?;
+            let names = || Refusal::plain(code::INVALID_PARAMS, LEVELS);
+            serde_json::from_str(level.get()).map(Plan::SetLevel).map_err(|_| names())
+        }
+        (_, "tools/list") if tools => list_tools(config, params).map(Plan::ListTools),
+        (_, "tools/call") if tools => call_tool(config, era, request, params, whole).map(Plan::CallTool),
+        (Era::Modern, "initialize") if !config.revisions.speak(Era::Legacy) => {
+            let message = "there is no `initialize` here: the supported protocol versions come without one";
+            Err(Refusal::plain(code::METHOD_NOT_FOUND, message).with_data(versions(config, None)))
+        }
+        _ => Err(Refusal::new(code::METHOD_NOT_FOUND, "Method not found", "no such method in this era")),
+    }
+}
+
+const LEVELS: &str =
+    "params.level: expected one of debug, info, notice, warning, error, critical, alert and emergency";
+
+fn missing(member: &str) -> Refusal {
+    Refusal::plain(code::INVALID_PARAMS, alloc::format!("params.{member}: missing"))
+}
+
+fn list_tools(config: &Config, params: &Params<'_>) -> Result<Position, Refusal> {
+    let Some(cursor) = params.cursor else { return Ok(Position::default()) };
+    let cursor: Text<'_> = jsonrpc::decode_at(cursor.get(), "params.cursor")?;
+    let unknown = || Refusal::plain(code::INVALID_PARAMS, "params.cursor: not a cursor of this list");
+    config.tools.position(&cursor.0).ok_or_else(unknown)
+}
+
+fn call_tool(
+    config: &Config,
+    era: Era,
+    request: &Request<'_>,
+    params: &Params<'_>,
+    whole: &str,
+) -> Result<Draft, Refusal> {
+    let name: Text<'_> =
+        jsonrpc::decode_at(params.name.ok_or_else(|| missing("name"))?.get(), "params.name")?;
+    let tool = config.tools.get(&name.0).ok_or_else(|| unknown_tool(config, &name.0))?;
+    if let Some(arguments) = params.arguments
+        && !arguments.get().starts_with('{')
+    {
+        // Fails on everything but an object, with the words for it.
+        jsonrpc::decode_at::<BTreeMap<String, IgnoredAny>>(arguments.get(), "params.arguments")?;
+    }
+    let level = match era {
+        Era::Modern => params.meta.log_level()?,
+        Era::Legacy => None,
+    };
+    Ok(Draft {
+        tool: Arc::clone(tool),
+        token: params.meta.progress_token()?,
+        level: level.filter(|_| config.logging),
+        spans: Spans {
+            params: request.params.map_or(0..0, |params| span(whole, params.get())),
+            arguments: params.arguments.map(|part| span(whole, part.get())),
+            meta: params.raw_meta.map(|part| span(whole, part.get())),
+        },
+    })
+}
+
+/// The name of a member of `params` as a tool call gives it; the checks of headers need it before the plan.
+pub(super) fn name_of<'a>(params: &Params<'a>) -> Result<Option<Cow<'a, str>>, Refusal> {
+    let name = params.name.map(|name| jsonrpc::decode_at::<Text<'a>>(name.get(), "params.name"));
+    Ok(name.transpose()?.map(|name| name.0))
+}
+
+fn unknown_tool(config: &Config, name: &str) -> Refusal {
+    let message = if name.len() > suggest::LONGEST {
+        "unknown tool".to_owned()
+    } else {
+        match config.tools.nearest(name) {
+            Some(nearest) => alloc::format!("unknown tool {name:?}; did you mean {nearest:?}?"),
+            None => alloc::format!("unknown tool {name:?}"),
+        }
+    };
+    Refusal::new(code::INVALID_PARAMS, message, "`params.name` is not in the catalog")
+}
+
+impl Draft {
+    /// The arguments within `whole`.
+    pub(super) fn arguments<'a>(&self, whole: &'a str) -> &'a str {
+        self.spans.arguments.clone().and_then(|span| whole.get(span)).unwrap_or("{}")
+    }
+
+    /// The call, which owns `text`. A legacy one takes the rest from its session.
+    pub(super) fn call(
+        self,
+        request: RequestId,
+        revision: Revision,
+        session: Option<&SessionState>,
+        logging: bool,
+        text: String,
+    ) -> Call {
+        let level = match session {
+            Some(session) => logging.then_some(session.level),
+            None => self.level,
+        };
+        Call {
+            tool: self.tool,
+            request,
+            revision,
+            token: self.token,
+            level,
+            client: session.map(|session| Arc::clone(&session.client)),
+            text,
+            spans: self.spans,
+        }
+    }
+}
+
+/// What a request is allowed to be that says nothing of itself and comes before any handshake: `initialize`, or
+/// `ping` (B22). It is read as the newest legacy revision.
+pub(super) fn before_session(
+    config: &Config,
+    request: &Request<'_>,
+    params: &Params<'_>,
+) -> Result<Revision, Refusal> {
+    let newest = config.revisions.negotiate("");
+    match newest {
+        Some(revision) if matches!(&*request.method, "initialize" | "ping") => Ok(revision),
+        _ if config.revisions.speak(Era::Modern) => {
+            // Read as a modern request that lacks its metadata, which is what -32602 says (META-12).
+            let refusal = required(&params.meta).err();
+            Err(refusal.unwrap_or_else(no_session))
+        }
+        _ => Err(no_session()),
+    }
+}
+
+fn no_session() -> Refusal {
+    Refusal::plain(code::INVALID_REQUEST, "`initialize` must come first")
+}
+
+pub(super) fn id_in_use() -> Refusal {
+    Refusal::plain(code::INVALID_REQUEST, "a request with this id is in flight already")
+}
+
+/// The bound is reached; the connection lives on.
+pub(super) fn too_many(in_flight: usize) -> Refusal {
+    Refusal::plain(code::INTERNAL, alloc::format!("more than {in_flight} requests are in flight"))
+        .with_status(503)
+}
+
+/// Why a client gave up, for the log (CAN-13).
+pub(super) fn cancelled(request: &RequestId, reason: Option<String>) -> Diagnostic {
+    const SHOWN: usize = 200;
+    let reason: String = reason.as_deref().unwrap_or("no reason given").chars().take(SHOWN).collect();
+    Diagnostic::new("call", alloc::format!("the client cancelled: {reason}")).request(request)
+}
+
+/// Opens a session, or says why not.
+pub(super) fn open(config: &Config, params: InitializeRequestParams) -> Result<SessionState, Refusal> {
+    match config.revisions.negotiate(&params.protocol_version) {
+        Some(revision) => Ok(SessionState::open(revision, params)),
+        None => Err(unsupported(config, &params.protocol_version)),
+    }
+}
+
+/// Appends the answer to a request that is answered without the application.
+pub(super) fn answer(
+    config: &Config,
+    revision: Revision,
+    id: &RequestId,
+    plan: &Plan,
+    out: &mut Vec<u8>,
+) -> Result<(), ApiMisuse> {
+    match plan {
+        Plan::Discover => answers::discover(config, revision, id, out),
+        Plan::ListTools(start) => answers::tools(config, revision, id, *start, out),
+        // These two need no more than the fact that they were understood.
+        Plan::Ping | Plan::SetLevel(_) => answers::empty(id, out),
+        // And these are not answered here.
+        Plan::Initialize(_) | Plan::CallTool(_) => Ok(()),
+    }
+}
+
+/// What a notification says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Notice {
+    Initialized,
+    Cancelled {
+        request: RequestId,
+        reason: Option<String>,
+    },
+    /// Something that the application may want to know.
+    Other,
+    /// Nothing that is understood; nobody is told, the peer least of all (RPC-21, CAN-12).
+    Ignored(&'static str),
+}
+
+pub(super) fn notice(notification: &Notification<'_>) -> Notice {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Cancelled {
+        request_id: RequestId,
+        #[serde(default)]
+        reason: Option<String>,
+    }
+    match &*notification.method {
+        "notifications/initialized" => Notice::Initialized,
+        "notifications/cancelled" => match jsonrpc::decode::<Cancelled>(notification.params, "params") {
+            Ok(Cancelled { request_id, reason }) => Notice::Cancelled { request: request_id, reason },
+            Err(_) => Notice::Ignored("expected a cancellation with a `requestId`, found another"),
+        },
+        "notifications/roots/list_changed" | "notifications/progress" | "notifications/tasks/status" => {
+            Notice::Other
+        }
+        _ => Notice::Ignored("expected a notification that clients send, found another"),
+    }
+}
+
+/// A string that borrows where it holds no escapes.
+#[derive(Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);

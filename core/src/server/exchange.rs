@@ -1,0 +1,404 @@
+//! A server's part in one HTTP request: from its head to the last byte of the response.
+//!
+//! <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http>
+
+mod admit;
+mod reply;
+mod serve;
+#[cfg(test)]
+mod tests;
+
+use alloc::collections::VecDeque;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use self::reply::Reply;
+use self::serve::Ask;
+use super::batch::{Batches, Finished};
+use super::call::{Call, CallId, Progress, WriteResult};
+use super::config::Config;
+use super::in_flight::{InFlight, Running};
+use super::notify;
+use super::policy::Accepts;
+use super::refusal::{self, Refusal};
+use super::session::SessionState;
+use super::sessions::{SessionAnswer, SessionId, SessionQuery};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::Era;
+use crate::error::ErrorObject;
+use crate::head::{End, Headers, RequestHead, ResponseHead};
+use crate::model::logging::LoggingMessageNotificationParams;
+use crate::time::{Instant, Now};
+use crate::wire::http1::BodyLength;
+use crate::wire::jsonrpc::{self, RequestId};
+
+/// Names an exchange within its server, so that a session can find the one that carries a request. Picked by
+/// whoever makes exchanges; never use one twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ExchangeId(u64);
+
+impl ExchangeId {
+    /// The exchange with this number.
+    pub const fn new(number: u64) -> Self {
+        Self(number)
+    }
+}
+
+/// One HTTP request and its response.
+///
+/// A modern exchange needs nothing but its request. A legacy one asks for its session: each
+/// [`ExchangeOutput::Session`] goes to [`Sessions::handle_query`](super::Sessions::handle_query), and the
+/// answer back into [`handle_session`](Self::handle_session).
+///
+/// The response begins with [`ExchangeOutput::Head`], its body is what [`transmit`](Self::transmit) holds,
+/// and [`ExchangeOutput::End`] comes out once, after everything is sent. A call that is answered before it
+/// reports anything gets a plain JSON response; its first notification turns the response into an event
+/// stream, if the client takes one.
+#[derive(Debug)]
+pub struct Exchange {
+    id: ExchangeId,
+    config: Arc<Config>,
+    headers: Headers,
+    body: Vec<u8>,
+    stage: Stage,
+    calls: InFlight,
+    batches: Batches,
+    /// The session that the client named.
+    session: Option<SessionId>,
+    /// Its state, once that is known.
+    state: Option<SessionState>,
+    reply: Reply,
+    outputs: VecDeque<ExchangeOutput>,
+    /// When running calls and a silent response want a sign of life.
+    quiet_since: Instant,
+    ended: bool,
+}
+
+#[derive(Debug)]
+enum Stage {
+    /// The body of the request is coming.
+    Body,
+    /// The session was asked for something.
+    Asking(Ask),
+    /// Calls are running.
+    Running,
+    /// The response is complete, sent or not.
+    Answered,
+}
+
+/// What an [`Exchange`] has to say.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum ExchangeOutput {
+    /// The response begins. A body of [`BodyLength::Known`] is in [`Exchange::transmit`] already.
+    Head(ResponseHead, BodyLength),
+    /// The application is to do this, and to answer it.
+    Call(CallId, Call),
+    /// Nobody waits for this call any more; the application should stop.
+    Cancelled(CallId),
+    /// The session table is to answer this.
+    Session(SessionQuery),
+    /// The legacy client has said that it is ready.
+    Initialized,
+    /// The client tells of something, such as `notifications/roots/list_changed`.
+    Notification {
+        /// The method.
+        method: String,
+        /// Its parameters as JSON text, an object.
+        params: String,
+    },
+    /// For people on this side.
+    Diagnostic(Diagnostic),
+    /// The exchange is over. Without a head before it there is no response: the client has gone.
+    End,
+}
+
+impl Exchange {
+    /// A request has come, so far only its head. What can be refused by the head alone is refused at once.
+    pub fn new(now: Now, id: ExchangeId, config: Arc<Config>, head: RequestHead) -> Self {
+        let accepts = Accepts::read(&head.headers).under(&config.http);
+        let session = admit::session(&head.headers);
+        let mut exchange = Self {
+            id,
+            headers: Headers::new(),
+            body: Vec::new(),
+            stage: Stage::Body,
+            calls: InFlight::default(),
+            batches: Batches::default(),
+            session,
+            state: None,
+            reply: Reply::new(accepts),
+            outputs: VecDeque::new(),
+            quiet_since: now.mono,
+            ended: false,
+            config,
+        };
+        match admit::head(&exchange.config, &head, accepts) {
+            Ok(()) if head.method == "DELETE" => exchange.delete(),
+            Ok(()) => exchange.headers = head.headers,
+            Err(refused) => {
+                let headers = refused.allow.map(|allow| Headers::new().with("Allow", allow));
+                exchange.refuse_with(None, Era::Modern, &refused.refusal, headers.unwrap_or_default());
+            }
+        }
+        exchange
+    }
+
+    /// A part of the request's body has come.
+    pub fn handle_body(&mut self, _now: Now, bytes: &[u8]) {
+        if !matches!(self.stage, Stage::Body) {
+            return;
+        }
+        if self.body.len() + bytes.len() > self.config.limits.message {
+            self.body = Vec::new();
+            return self.refuse(None, Era::Modern, &admit::too_large(self.config.limits.message));
+        }
+        self.body.extend_from_slice(bytes);
+    }
+
+    /// The request's body has ended. If it broke off, there is nothing to answer.
+    pub fn handle_end(&mut self, now: Now, end: End) {
+        if !matches!(self.stage, Stage::Body) {
+            return;
+        }
+        self.quiet_since = now.mono;
+        match end {
+            End::Complete => {
+                let body = core::mem::take(&mut self.body);
+                self.serve(body);
+            }
+            End::Broken => {
+                self.body = Vec::new();
+                self.reply.leave();
+                self.stage = Stage::Answered;
+            }
+        }
+    }
+
+    /// The session table has answered. An answer that nobody waits for is ignored.
+    pub fn handle_session(&mut self, now: Now, answer: SessionAnswer) {
+        match core::mem::replace(&mut self.stage, Stage::Answered) {
+            Stage::Asking(ask) => {
+                self.quiet_since = now.mono;
+                self.resume(ask, answer);
+            }
+            stage => self.stage = stage,
+        }
+    }
+
+    /// The client has closed the response, or the connection. In the modern era that cancels the request
+    /// (HTTP-20). In the legacy era it does not (HTTPL-23): the call goes on, and its result is dropped.
+    pub fn handle_abort(&mut self, _now: Now) {
+        self.reply.leave();
+        match &self.stage {
+            Stage::Body => {
+                self.body = Vec::new();
+                self.stage = Stage::Answered;
+            }
+            Stage::Running if self.state.is_none() => {
+                while let Some(running) = self.calls.pop() {
+                    self.outputs.push_back(ExchangeOutput::Cancelled(running.id));
+                }
+                self.stage = Stage::Answered;
+            }
+            Stage::Asking(_) | Stage::Running | Stage::Answered => {}
+        }
+    }
+
+    /// The client has cancelled `request` through another exchange of its session; see
+    /// [`SessionOutput::Cancel`](super::SessionOutput::Cancel). Nothing is answered for it.
+    pub fn handle_cancel(&mut self, _now: Now, request: &RequestId) {
+        let Some(running) = self.calls.cancel(request) else { return };
+        self.outputs.push_back(ExchangeOutput::Cancelled(running.id));
+        self.over(&running, None::<fn(&mut Vec<u8>)>);
+    }
+
+    /// What is to be done or known; `None` when there is nothing more for now.
+    pub fn poll_output(&mut self) -> Option<ExchangeOutput> {
+        let output = self.outputs.pop_front();
+        if output.is_none() && !self.ended && self.is_over() {
+            self.ended = true;
+            return Some(ExchangeOutput::End);
+        }
+        output
+    }
+
+    fn is_over(&self) -> bool {
+        matches!(self.stage, Stage::Answered) && self.calls.is_empty() && self.reply.transmit.is_empty()
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) wants to be called at the latest.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let waits = matches!(self.stage, Stage::Running) && self.reply.may_stream();
+        waits.then(|| self.quiet_since + self.config.limits.keep_alive_comment)
+    }
+
+    /// The time has come, or not. A response that was silent for too long becomes an event stream, if it is
+    /// none, and gets a comment (SSE-02).
+    pub fn handle_timeout(&mut self, now: Now) {
+        if self.poll_timeout().is_none_or(|moment| moment > now.mono) {
+            return;
+        }
+        self.quiet_since = now.mono;
+        if let Some(head) = self.reply.comment() {
+            self.outputs.push_back(head);
+        }
+    }
+
+    /// Bytes of the response's body, to be sent after its head.
+    pub fn transmit(&self) -> &[u8] {
+        self.reply.transmit.rest()
+    }
+
+    /// The first `n` bytes of [`transmit`](Self::transmit) are sent.
+    pub fn advance(&mut self, n: usize) {
+        self.reply.transmit.advance(n);
+    }
+
+    /// The call succeeded. For a call that is unknown or over, nothing happens. A result that cannot be
+    /// serialised becomes an internal error, and a diagnostic.
+    pub fn respond(&mut self, _now: Now, call: CallId, result: &dyn WriteResult) {
+        let Some(running) = self.calls.finish(call) else { return };
+        let config = Arc::clone(&self.config);
+        let Running { request, revision, .. } = &running;
+        let mut failed = None;
+        self.finish(&running);
+        self.over(
+            &running,
+            Some(|out: &mut Vec<u8>| {
+                if let Err(misuse) = result.write_result(out, request, *revision, config.server_info()) {
+                    jsonrpc::write_error(out, Some(request), &refusal::unwritable());
+                    failed = Some(misuse);
+                }
+            }),
+        );
+        if let Some(misuse) = failed {
+            self.diagnose(Diagnostic::new("call", misuse.message).request(request));
+        }
+    }
+
+    /// The call failed.
+    pub fn fail(&mut self, _now: Now, call: CallId, error: &ErrorObject) {
+        let Some(running) = self.calls.finish(call) else { return };
+        let error = refusal::in_revision(error, running.revision);
+        if running.batch.is_none() {
+            let status = |code| refusal::status(code, running.revision.era());
+            self.reply.status = i32::try_from(error.code).map_or(200, status);
+        }
+        self.finish(&running);
+        self.over(
+            &running,
+            Some(|out: &mut Vec<u8>| jsonrpc::write_error(out, Some(&running.request), &error)),
+        );
+    }
+
+    /// How far the call has come. Dropped when the client did not ask for progress or takes no event
+    /// stream, when it does not go forward, and when too much waits to be sent.
+    pub fn progress(&mut self, now: Now, call: CallId, progress: &Progress) {
+        let full = self.is_full();
+        let Some(running) = self.calls.get_mut(call).filter(|_| !full) else { return };
+        let head = self.reply.notification(|out| notify::progress(running, progress, out));
+        self.reported(now, head);
+    }
+
+    /// A log message on behalf of the call. Dropped when the client did not ask for one so little severe or
+    /// takes no event stream, when the server does not declare `logging`, and when too much waits to be
+    /// sent.
+    pub fn log(&mut self, now: Now, call: CallId, message: &LoggingMessageNotificationParams) {
+        let full = self.is_full() || !self.config.logging;
+        let Some(running) = self.calls.get_mut(call).filter(|_| !full) else { return };
+        let least = match &self.state {
+            Some(state) => Some(state.level),
+            None => running.level,
+        };
+        let mut failed = None;
+        let head = self.reply.notification(|out| {
+            notify::log(running, least, message, out).unwrap_or_else(|misuse| {
+                failed = Some(misuse);
+                false
+            })
+        });
+        if let Some(misuse) = failed {
+            let diagnostic = Diagnostic::new("call", misuse.message).request(&running.request);
+            self.diagnose(diagnostic);
+        }
+        self.reported(now, head);
+    }
+
+    fn reported(&mut self, now: Now, head: Option<ExchangeOutput>) {
+        if self.reply.is_stream() {
+            self.quiet_since = now.mono;
+        }
+        self.outputs.extend(head);
+    }
+
+    fn is_full(&self) -> bool {
+        self.reply.transmit.len() > self.config.limits.transmit
+    }
+
+    /// Hands a call out.
+    fn begin(&mut self, call: Call, batch: Option<u64>) {
+        let id = self.calls.begin(&call, batch);
+        self.outputs.push_back(ExchangeOutput::Call(id, call));
+        self.stage = Stage::Running;
+    }
+
+    /// Tells the session that a call is over.
+    fn finish(&mut self, running: &Running) {
+        if let (Some(session), Some(_)) = (&self.session, &self.state) {
+            let (session, request) = (session.clone(), running.request.clone());
+            self.outputs.push_back(ExchangeOutput::Session(SessionQuery::Finish { session, request }));
+        }
+    }
+
+    /// A call is over. `write` appends its response, if it has one.
+    fn over(&mut self, running: &Running, write: Option<impl FnOnce(&mut Vec<u8>)>) {
+        let head = match (running.batch, write) {
+            (Some(batch), write) => {
+                if let Some(write) = write {
+                    self.batches.answer(batch, write);
+                }
+                return self.batch_over(batch);
+            }
+            (None, Some(write)) => self.reply.answer(write),
+            (None, None) => self.reply.close(),
+        };
+        self.outputs.extend(head);
+        self.stage = Stage::Answered;
+    }
+
+    /// A call of a batch is over, or its messages are read.
+    fn batch_over(&mut self, batch: u64) {
+        let mut answers = Vec::new();
+        let head = match self.batches.finish(batch, &mut answers) {
+            Finished::No => return,
+            Finished::Written => self.reply.answer(|out| out.append(&mut answers)),
+            Finished::Silent => self.reply.accept(),
+        };
+        self.outputs.extend(head);
+        self.stage = Stage::Answered;
+    }
+
+    fn refuse(&mut self, id: Option<&RequestId>, era: Era, refusal: &Refusal) {
+        self.refuse_with(id, era, refusal, Headers::new());
+    }
+
+    fn refuse_with(&mut self, id: Option<&RequestId>, era: Era, refusal: &Refusal, headers: Headers) {
+        let error = refusal.error();
+        self.reply.status = refusal.status(era);
+        self.reply.headers = headers;
+        let head = self.reply.answer(|out| jsonrpc::write_error(out, id, &error));
+        self.outputs.extend(head);
+        self.stage = Stage::Answered;
+        let diagnostic = Diagnostic::new("http", refusal.detail.clone());
+        self.diagnose(match id {
+            Some(id) => diagnostic.request(id),
+            None => diagnostic,
+        });
+    }
+
+    fn diagnose(&mut self, diagnostic: Diagnostic) {
+        self.outputs.push_back(ExchangeOutput::Diagnostic(diagnostic));
+    }
+}

@@ -1,0 +1,434 @@
+//! From the body of a request to its answer, with the session in between where there is one.
+
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::{Exchange, ExchangeOutput, Stage};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::{Era, Revision};
+use crate::error::{ApiMisuse, code};
+use crate::head::Headers;
+use crate::server::answers;
+use crate::server::dispatch::{self, Draft, Notice, Params, Plan, Speech};
+use crate::server::headers;
+use crate::server::refusal::{self, Refusal};
+use crate::server::session::SessionState;
+use crate::server::sessions::{SessionAnswer, SessionId, SessionQuery};
+use crate::wire::jsonrpc::{self, Incoming, Malformed, Message, Notification, Request, RequestId};
+
+/// What waits for the answer of the session table.
+#[derive(Debug)]
+pub(super) enum Ask {
+    /// A handshake, for its session to be open.
+    Open { id: RequestId, state: SessionState },
+    /// A call, to be noted as running.
+    Call { id: RequestId, draft: Draft, text: String },
+    /// A request that is answered here.
+    Answer { id: RequestId, plan: Plan },
+    /// A request that is refused, unless its session is what is wrong with it.
+    Refuse { id: RequestId, refusal: Refusal },
+    /// A notification or a response, with what is to be told of it.
+    Accept(Option<ExchangeOutput>),
+    /// A batch, for the revision of its session.
+    Batch(String),
+    /// The end of the session.
+    Delete,
+}
+
+/// What is to be done about a body, without a loan of it.
+enum Verdict {
+    /// Ask the session table first.
+    Ask(SessionQuery, Asked),
+    /// Answer a modern request.
+    Answer { id: RequestId, revision: Revision, plan: Plan },
+    /// Hand a modern call out.
+    Call { id: RequestId, revision: Revision, draft: Draft },
+    /// Nothing is to be answered.
+    Accept(Option<ExchangeOutput>),
+}
+
+/// Like [`Ask`], as far as it can be told before the body is given away.
+enum Asked {
+    Call { id: RequestId, draft: Draft },
+    Batch,
+    Other(Ask),
+}
+
+/// A refusal, the request that it answers and the era to answer in.
+type Refused = (Option<RequestId>, Era, Refusal);
+
+impl Exchange {
+    pub(super) fn serve(&mut self, body: Vec<u8>) {
+        let Ok(text) = String::from_utf8(body) else {
+            let refusal = Refusal::plain(code::PARSE, "the message is not UTF-8");
+            return self.refuse(None, Era::Modern, &refusal);
+        };
+        match self.judge(&text) {
+            Ok(Verdict::Ask(query, asked)) => {
+                self.outputs.push_back(ExchangeOutput::Session(query));
+                self.stage = Stage::Asking(match asked {
+                    Asked::Call { id, draft } => Ask::Call { id, draft, text },
+                    Asked::Batch => Ask::Batch(text),
+                    Asked::Other(ask) => ask,
+                });
+            }
+            Ok(Verdict::Answer { id, revision, plan }) => self.answer(&id, revision, &plan),
+            Ok(Verdict::Call { id, revision, draft }) => {
+                let call = draft.call(id, revision, None, self.config.logging, text);
+                self.begin(call, None);
+            }
+            Ok(Verdict::Accept(told)) => self.accept(told),
+            Err((id, era, refusal)) => self.refuse(id.as_ref(), era, &refusal),
+        }
+    }
+
+    /// A DELETE ends the session that it names.
+    pub(super) fn delete(&mut self) {
+        match self.session.clone() {
+            Some(session) => {
+                self.outputs.push_back(ExchangeOutput::Session(SessionQuery::End { session }));
+                self.stage = Stage::Asking(Ask::Delete);
+            }
+            None => self.refuse(None, Era::Legacy, &no_session()),
+        }
+    }
+
+    fn judge(&self, text: &str) -> Result<Verdict, Refused> {
+        match jsonrpc::read_text(text, self.config.limits.depth) {
+            Ok(Incoming::Message(Message::Request(request))) => {
+                self.judge_request(&request, text).map_err(|(era, refusal)| (Some(request.id), era, refusal))
+            }
+            Ok(Incoming::Message(Message::Notification(notification))) => {
+                self.judge_notification(&notification).map_err(|refusal| (None, Era::Legacy, refusal))
+            }
+            Ok(Incoming::Message(Message::Response(_))) => match self.legacy_session() {
+                Some(session) => {
+                    let told = Diagnostic::new("jsonrpc", "expected no response, found one");
+                    let ask = Ask::Accept(Some(ExchangeOutput::Diagnostic(told)));
+                    Ok(Verdict::Ask(SessionQuery::Load { session }, Asked::Other(ask)))
+                }
+                None => {
+                    let message = "a response is only expected within a session";
+                    Err((None, Era::Modern, Refusal::plain(code::INVALID_REQUEST, message)))
+                }
+            },
+            Ok(Incoming::Batch(_)) => match self.legacy_session() {
+                Some(session) => Ok(Verdict::Ask(SessionQuery::Load { session }, Asked::Batch)),
+                None => Err((None, Era::Modern, no_batches())),
+            },
+            Err(Malformed { id, error, .. }) => Err((id, Era::Modern, Refusal::from(error))),
+        }
+    }
+
+    /// The session that the client named, if there are sessions and the head does not claim the era that has
+    /// none (HTTP-26).
+    fn legacy_session(&self) -> Option<SessionId> {
+        let legacy = self.config.revisions.speak(Era::Legacy);
+        let modern = self.config.revisions.speak(Era::Modern) && headers::claim_modern(&self.headers);
+        self.session.clone().filter(|_| legacy && !modern)
+    }
+
+    fn judge_request(&self, request: &Request<'_>, text: &str) -> Result<Verdict, (Era, Refusal)> {
+        let config = &*self.config;
+        let modern = |refusal| (Era::Modern, refusal);
+        let params = Params::read(request.params).map_err(modern)?;
+        match dispatch::speech(config, request, &params, Some(&self.headers)).map_err(modern)? {
+            Speech::Modern(revision) => self.judge_modern(request, &params, revision, text).map_err(modern),
+            Speech::Legacy => {
+                self.judge_legacy(request, &params, text).map_err(|refusal| (Era::Legacy, refusal))
+            }
+        }
+    }
+
+    fn judge_modern(
+        &self,
+        request: &Request<'_>,
+        params: &Params<'_>,
+        revision: Revision,
+        text: &str,
+    ) -> Result<Verdict, Refusal> {
+        headers::check_method(&self.headers, &request.method)?;
+        if request.method == "tools/call"
+            && let Some(name) = dispatch::name_of(params)?
+        {
+            headers::check_name(&self.headers, &name)?;
+        }
+        let id = request.id.clone();
+        Ok(match dispatch::plan(&self.config, Era::Modern, request, params, text)? {
+            Plan::CallTool(draft) => {
+                headers::check_mirrored(&self.headers, &draft.tool, draft.arguments(text))?;
+                Verdict::Call { id, revision, draft }
+            }
+            plan => Verdict::Answer { id, revision, plan },
+        })
+    }
+
+    fn judge_legacy(
+        &self,
+        request: &Request<'_>,
+        params: &Params<'_>,
+        text: &str,
+    ) -> Result<Verdict, Refusal> {
+        headers::check_legacy_version(&self.headers, &self.config)?;
+        let id = request.id.clone();
+        let plan = dispatch::plan(&self.config, Era::Legacy, request, params, text);
+        let plan = match plan {
+            Ok(Plan::Initialize(params)) => {
+                let state = dispatch::open(&self.config, *params)?;
+                let ask = Ask::Open { id, state: state.clone() };
+                return Ok(Verdict::Ask(SessionQuery::Open { state }, Asked::Other(ask)));
+            }
+            Err(refusal) if request.method == "initialize" => return Err(refusal),
+            plan => plan,
+        };
+        let session = self.session.clone().ok_or_else(no_session)?;
+        let (query, asked) = match plan {
+            Ok(Plan::CallTool(draft)) => {
+                let (request, exchange) = (id.clone(), self.id);
+                (SessionQuery::Begin { session, request, exchange }, Asked::Call { id, draft })
+            }
+            Ok(plan) => {
+                let query = match &plan {
+                    Plan::SetLevel(level) => SessionQuery::SetLevel { session, level: *level },
+                    _ => SessionQuery::Load { session },
+                };
+                (query, Asked::Other(Ask::Answer { id, plan }))
+            }
+            Err(refusal) => (SessionQuery::Load { session }, Asked::Other(Ask::Refuse { id, refusal })),
+        };
+        Ok(Verdict::Ask(query, asked))
+    }
+
+    fn judge_notification(&self, notification: &Notification<'_>) -> Result<Verdict, Refusal> {
+        let notice = dispatch::notice(notification);
+        let Some(session) = self.legacy_session() else {
+            // Modern clients cancel by closing the stream, and have nothing else to tell. Their
+            // notifications are let in without headers, which are not defined for them.
+            let modern = self.config.revisions.speak(Era::Modern)
+                && (headers::claim_modern(&self.headers) || !self.config.revisions.speak(Era::Legacy));
+            return if modern { Ok(Verdict::Accept(None)) } else { Err(no_session()) };
+        };
+        headers::check_legacy_version(&self.headers, &self.config)?;
+        let (query, told) = match notice {
+            Notice::Initialized => (SessionQuery::Initialized { session }, Some(ExchangeOutput::Initialized)),
+            Notice::Cancelled { request, reason } => {
+                let told = ExchangeOutput::Diagnostic(dispatch::cancelled(&request, reason));
+                (SessionQuery::Cancel { session, request }, Some(told))
+            }
+            Notice::Other => {
+                let told = ExchangeOutput::Notification {
+                    method: notification.method.to_string(),
+                    params: notification.params.map_or("{}", |params| params.get()).to_string(),
+                };
+                (SessionQuery::Load { session }, Some(told))
+            }
+            Notice::Ignored(detail) => {
+                let told = ExchangeOutput::Diagnostic(Diagnostic::new("jsonrpc", detail));
+                (SessionQuery::Load { session }, Some(told))
+            }
+        };
+        Ok(Verdict::Ask(query, Asked::Other(Ask::Accept(told))))
+    }
+
+    /// Goes on where the session table was asked.
+    pub(super) fn resume(&mut self, ask: Ask, answer: SessionAnswer) {
+        let id = match &ask {
+            Ask::Open { id, .. } | Ask::Call { id, .. } | Ask::Answer { id, .. } | Ask::Refuse { id, .. } => {
+                Some(id.clone())
+            }
+            Ask::Accept(_) | Ask::Batch(_) | Ask::Delete => None,
+        };
+        let refusal = match (ask, answer) {
+            (Ask::Open { id, state }, SessionAnswer::Opened { session }) => {
+                return self.opened(&id, &state, session);
+            }
+            (Ask::Call { id, draft, text }, SessionAnswer::Loaded { state }) => {
+                let call = draft.call(id, state.revision, Some(&state), self.config.logging, text);
+                self.state = Some(state);
+                return self.begin(call, None);
+            }
+            (Ask::Answer { id, plan }, SessionAnswer::Loaded { state }) => {
+                return self.answer(&id, state.revision, &plan);
+            }
+            (Ask::Refuse { refusal, .. }, SessionAnswer::Loaded { .. }) => refusal,
+            (Ask::Accept(told), SessionAnswer::Loaded { .. } | SessionAnswer::Done) => {
+                return self.accept(told);
+            }
+            (Ask::Batch(text), SessionAnswer::Loaded { state }) => return self.batch(&text, state),
+            (Ask::Delete, SessionAnswer::Done) => {
+                let head = self.reply.nothing(204);
+                self.outputs.extend(head);
+                return;
+            }
+            (_, SessionAnswer::Missing) => {
+                Refusal::plain(code::INVALID_REQUEST, "there is no such session; `initialize` again")
+                    .with_status(404)
+            }
+            (_, SessionAnswer::Full) => {
+                Refusal::plain(code::INTERNAL, "too many sessions are open").with_status(503)
+            }
+            (_, SessionAnswer::Busy) => dispatch::too_many(self.config.limits.in_flight),
+            (_, SessionAnswer::InUse) => dispatch::id_in_use(),
+            // The table answered something else than what was asked.
+            _ => Refusal::plain(code::INTERNAL, "the session could not be asked").with_status(500),
+        };
+        self.refuse(id.as_ref(), Era::Legacy, &refusal);
+    }
+
+    fn opened(&mut self, id: &RequestId, state: &SessionState, session: SessionId) {
+        if self.reply.has_left() {
+            // Nobody will ever learn its name.
+            return self.outputs.push_back(ExchangeOutput::Session(SessionQuery::End { session }));
+        }
+        self.reply.headers = Headers::new().with(headers::SESSION, session.as_str());
+        let config = Arc::clone(&self.config);
+        self.write(id, |out| answers::initialize(&config, state, id, out));
+    }
+
+    fn answer(&mut self, id: &RequestId, revision: Revision, plan: &Plan) {
+        let config = Arc::clone(&self.config);
+        self.write(id, |out| dispatch::answer(&config, revision, id, plan, out));
+    }
+
+    fn accept(&mut self, told: Option<ExchangeOutput>) {
+        let head = self.reply.accept();
+        self.outputs.extend(head);
+        self.outputs.extend(told);
+        self.stage = Stage::Answered;
+    }
+
+    /// The answer to the only request. One that cannot be written becomes an internal error.
+    fn write(&mut self, id: &RequestId, write: impl FnOnce(&mut Vec<u8>) -> Result<(), ApiMisuse>) {
+        let mut failed = None;
+        let head = self.reply.answer(|out| {
+            if let Err(misuse) = write(out) {
+                jsonrpc::write_error(out, Some(id), &refusal::unwritable());
+                failed = Some(misuse);
+            }
+        });
+        self.outputs.extend(head);
+        self.stage = Stage::Answered;
+        if let Some(misuse) = failed {
+            self.diagnose(Diagnostic::new("call", misuse.message).request(id));
+        }
+    }
+
+    /// Several messages in one body, which only revision 2025-03-26 allows.
+    fn batch(&mut self, text: &str, state: SessionState) {
+        let Ok(Incoming::Batch(messages)) = jsonrpc::read_text(text, self.config.limits.depth) else {
+            return;
+        };
+        if !state.revision.dialect().batching {
+            return self.refuse(None, Era::Legacy, &no_batches());
+        }
+        self.state = Some(state.clone());
+        let batch = self.batches.begin();
+        for message in messages {
+            let refused = match message {
+                Ok(Message::Request(request)) => {
+                    self.batched(&request, batch, &state).map_err(|refusal| (Some(request.id), refusal))
+                }
+                Ok(Message::Notification(notification)) => {
+                    self.batched_notice(&notification);
+                    Ok(())
+                }
+                Ok(Message::Response(_)) => {
+                    self.diagnose(Diagnostic::new("jsonrpc", "expected no response, found one"));
+                    Ok(())
+                }
+                Err(Malformed { id, error, .. }) => Err((id, Refusal::from(error))),
+            };
+            if let Err((id, refusal)) = refused {
+                let error = refusal.error();
+                self.batches.answer(batch, |out| jsonrpc::write_error(out, id.as_ref(), &error));
+                self.diagnose(Diagnostic::new("jsonrpc", refusal.detail));
+            }
+        }
+        if self.calls.is_empty() {
+            // Its stage until the line below: a batch without calls is over now.
+            self.stage = Stage::Answered;
+        }
+        self.batch_over(batch);
+    }
+
+    fn batched(&mut self, request: &Request<'_>, batch: u64, state: &SessionState) -> Result<(), Refusal> {
+        if self.batches.len() > self.config.limits.transmit {
+            return Err(Refusal::plain(code::INTERNAL, "the answers to this batch are too large"));
+        }
+        if request.method == "initialize" {
+            return Err(Refusal::plain(code::INVALID_REQUEST, "`initialize` must not be in a batch"));
+        }
+        let config = Arc::clone(&self.config);
+        let params = Params::read(request.params)?;
+        let whole = request.params.map_or("", |params| params.get());
+        match dispatch::plan(&config, Era::Legacy, request, &params, whole)? {
+            Plan::CallTool(draft) => {
+                if self.calls.contains(&request.id) {
+                    return Err(dispatch::id_in_use());
+                }
+                if self.calls.len() >= config.limits.in_flight {
+                    return Err(dispatch::too_many(config.limits.in_flight));
+                }
+                if let Some(session) = self.session.clone() {
+                    let (request, exchange) = (request.id.clone(), self.id);
+                    let begin = SessionQuery::Begin { session, request, exchange };
+                    self.outputs.push_back(ExchangeOutput::Session(begin));
+                }
+                let id = request.id.clone();
+                let call = draft.call(id, state.revision, Some(state), config.logging, String::from(whole));
+                self.batches.wait(batch);
+                self.begin(call, Some(batch));
+            }
+            plan => {
+                if let (Plan::SetLevel(level), Some(session)) = (&plan, self.session.clone()) {
+                    let level = *level;
+                    self.outputs
+                        .push_back(ExchangeOutput::Session(SessionQuery::SetLevel { session, level }));
+                }
+                let mut written = Ok(());
+                self.batches.answer(batch, |out| {
+                    written = dispatch::answer(&config, state.revision, &request.id, &plan, out);
+                    if written.is_err() {
+                        jsonrpc::write_error(out, Some(&request.id), &refusal::unwritable());
+                    }
+                });
+                if let Err(misuse) = written {
+                    self.diagnose(Diagnostic::new("call", misuse.message).request(&request.id));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn batched_notice(&mut self, notification: &Notification<'_>) {
+        let Some(session) = self.session.clone() else { return };
+        let told = match dispatch::notice(notification) {
+            Notice::Initialized => {
+                self.outputs.push_back(ExchangeOutput::Session(SessionQuery::Initialized { session }));
+                ExchangeOutput::Initialized
+            }
+            Notice::Cancelled { request, .. } => {
+                ExchangeOutput::Session(SessionQuery::Cancel { session, request })
+            }
+            Notice::Other => ExchangeOutput::Notification {
+                method: notification.method.to_string(),
+                params: notification.params.map_or("{}", |params| params.get()).to_string(),
+            },
+            Notice::Ignored(detail) => ExchangeOutput::Diagnostic(Diagnostic::new("jsonrpc", detail)),
+        };
+        self.outputs.push_back(told);
+    }
+}
+
+fn no_session() -> Refusal {
+    Refusal::plain(
+        code::INVALID_REQUEST,
+        "the `Mcp-Session-Id` header is missing; `initialize` first, or send modern metadata in `params._meta`",
+    )
+}
+
+fn no_batches() -> Refusal {
+    let message = "a message must be one object; only sessions of revision 2025-03-26 have batches";
+    Refusal::plain(code::INVALID_REQUEST, message)
+}

@@ -1,0 +1,100 @@
+//! The calls that are running: found by their own id from inside, by the request's id from outside.
+
+use alloc::vec::Vec;
+
+use super::call::{Call, CallId, Progress};
+use crate::dialect::Revision;
+use crate::model::logging::LoggingLevel;
+use crate::wire::jsonrpc::{ProgressToken, RequestId};
+
+/// A call that has been handed out and not been answered.
+#[derive(Debug)]
+pub(super) struct Running {
+    pub(super) id: CallId,
+    pub(super) request: RequestId,
+    pub(super) revision: Revision,
+    /// The batch that the request came in.
+    pub(super) batch: Option<u64>,
+    token: Option<ProgressToken>,
+    reported: Option<f64>,
+    /// The least severe log message that the request asked for itself.
+    pub(super) level: Option<LoggingLevel>,
+}
+
+impl Running {
+    /// The token to report `progress` under. `None` when nobody asked, or when it does not go forward
+    /// (PRG-04).
+    pub(super) fn advance(&mut self, progress: &Progress) -> Option<&ProgressToken> {
+        let token = self.token.as_ref()?;
+        let forward = progress.progress.is_finite()
+            && self.reported.is_none_or(|reported| reported < progress.progress);
+        if !forward {
+            return None;
+        }
+        self.reported = Some(progress.progress);
+        Some(token)
+    }
+}
+
+/// All running calls. Ids are given out in rising order, so the list is sorted by them.
+#[derive(Debug, Default)]
+pub(super) struct InFlight {
+    running: Vec<Running>,
+    last: u64,
+}
+
+impl InFlight {
+    /// Notes that `call` runs, and names it.
+    pub(super) fn begin(&mut self, call: &Call, batch: Option<u64>) -> CallId {
+        self.last += 1;
+        let id = CallId(self.last);
+        self.running.push(Running {
+            id,
+            request: call.request.clone(),
+            revision: call.revision,
+            batch,
+            token: call.token.clone(),
+            reported: None,
+            level: call.level,
+        });
+        id
+    }
+
+    pub(super) fn get_mut(&mut self, id: CallId) -> Option<&mut Running> {
+        let place = self.place(id)?;
+        self.running.get_mut(place)
+    }
+
+    /// The call is over: takes it out. `None` for one that is unknown or over already.
+    pub(super) fn finish(&mut self, id: CallId) -> Option<Running> {
+        let place = self.place(id)?;
+        Some(self.running.remove(place))
+    }
+
+    /// Takes out the call that answers `request`.
+    pub(super) fn cancel(&mut self, request: &RequestId) -> Option<Running> {
+        let place = self.running.iter().position(|running| running.request == *request)?;
+        Some(self.running.remove(place))
+    }
+
+    /// Takes out any call.
+    pub(super) fn pop(&mut self) -> Option<Running> {
+        if self.running.is_empty() { None } else { Some(self.running.remove(0)) }
+    }
+
+    pub(super) fn contains(&self, request: &RequestId) -> bool {
+        self.running.iter().any(|running| running.request == *request)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.running.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.running.is_empty()
+    }
+
+    fn place(&self, id: CallId) -> Option<usize> {
+        self.running.binary_search_by_key(&id, |running| running.id).ok()
+    }
+}

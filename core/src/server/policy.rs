@@ -1,0 +1,433 @@
+//! Which HTTP requests are let in, judged from the head alone and before any byte of the body is read.
+
+use alloc::collections::BTreeSet;
+use alloc::string::{String, ToString};
+
+use crate::head::Headers;
+
+/// What a server demands of HTTP requests.
+///
+/// The defaults suit a server on the local machine: only loopback names in `Host` and `Origin`, so that a web
+/// page which rebinds its name to 127.0.0.1 is refused.
+///
+/// <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#security--endpoint>
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HttpPolicy {
+    /// The path of the endpoint; another one is answered 404. `None` lets every path in, for servers that
+    /// are mounted below a router. Default `/mcp`.
+    pub path: Option<String>,
+    /// The names that `Host` may hold. Default: loopback only.
+    pub hosts: Hosts,
+    /// The origins of web pages that may ask. A request without `Origin` is not from a web page and passes.
+    /// Default: loopback only.
+    pub origins: Origins,
+    /// Never answer with an event stream, so that progress and log messages are dropped. Default `false`.
+    pub json_only: bool,
+}
+
+impl Default for HttpPolicy {
+    fn default() -> Self {
+        Self {
+            path: Some("/mcp".into()),
+            hosts: Hosts::default(),
+            origins: Origins::default(),
+            json_only: false,
+        }
+    }
+}
+
+impl HttpPolicy {
+    /// The path of the endpoint; `None` lets every path in.
+    #[must_use]
+    pub fn path(mut self, path: Option<String>) -> Self {
+        self.path = path;
+        self
+    }
+
+    /// Lets a further name into `Host`, and web pages served from it. Without a port every port is meant.
+    #[must_use]
+    pub fn allow_host(mut self, host: impl Into<String>) -> Self {
+        let host = host.into();
+        self.origins.allow_host(&host);
+        self.hosts.allow(host);
+        self
+    }
+
+    /// Lets web pages of a further origin in, such as `https://app.example`.
+    #[must_use]
+    pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {
+        self.origins.allow(origin);
+        self
+    }
+
+    /// Replaces the rule for `Host`.
+    #[must_use]
+    pub fn hosts(mut self, hosts: Hosts) -> Self {
+        self.hosts = hosts;
+        self
+    }
+
+    /// Replaces the rule for `Origin`.
+    #[must_use]
+    pub fn origins(mut self, origins: Origins) -> Self {
+        self.origins = origins;
+        self
+    }
+
+    /// Whether event streams are never used.
+    #[must_use]
+    pub fn json_only(mut self, json_only: bool) -> Self {
+        self.json_only = json_only;
+        self
+    }
+}
+
+/// The names that a `Host` field may hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Hosts {
+    /// `localhost`, 127.0.0.0/8 and `[::1]` with any port, and the names given, in lower case.
+    Listed(BTreeSet<String>),
+    /// Every name: something in front of this server checks it.
+    Any,
+}
+
+impl Default for Hosts {
+    fn default() -> Self {
+        Self::Listed(BTreeSet::new())
+    }
+}
+
+impl Hosts {
+    /// Lets one more name in; without a port every port is meant.
+    pub fn allow(&mut self, host: impl Into<String>) {
+        if let Self::Listed(names) = self {
+            names.insert(host.into().to_ascii_lowercase());
+        }
+    }
+
+    /// Whether `host`, as sent, may be asked for.
+    pub fn admit(&self, host: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Listed(names) => {
+                let host = host.to_ascii_lowercase();
+                let Some(name) = without_port(&host) else { return false };
+                is_loopback(name) || names.contains(&host) || names.contains(name)
+            }
+        }
+    }
+}
+
+/// The origins of web pages that may send requests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Origins {
+    /// Pages served from loopback names, from the hosts and from the origins given, in lower case.
+    Listed {
+        /// Names of hosts; any scheme, and any port when none is given.
+        hosts: BTreeSet<String>,
+        /// Whole origins, such as `https://app.example`.
+        origins: BTreeSet<String>,
+    },
+    /// Every origin: something in front of this server checks it.
+    Any,
+}
+
+impl Default for Origins {
+    fn default() -> Self {
+        Self::Listed { hosts: BTreeSet::new(), origins: BTreeSet::new() }
+    }
+}
+
+impl Origins {
+    /// Lets pages of one more origin in, such as `https://app.example`.
+    pub fn allow(&mut self, origin: impl Into<String>) {
+        if let Self::Listed { origins, .. } = self {
+            origins.insert(origin.into().to_ascii_lowercase());
+        }
+    }
+
+    /// Lets pages of one more host in, whatever their scheme; without a port every port is meant.
+    pub fn allow_host(&mut self, host: &str) {
+        if let Self::Listed { hosts, .. } = self {
+            hosts.insert(host.to_ascii_lowercase());
+        }
+    }
+
+    /// Whether a page of `origin`, as sent, may ask. `null`, the origin of sandboxed pages, may only when
+    /// every origin may.
+    pub fn admit(&self, origin: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Listed { hosts, origins } => {
+                let origin = origin.to_ascii_lowercase();
+                if origins.contains(&origin) {
+                    return true;
+                }
+                let Some(host) = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"))
+                else {
+                    return false;
+                };
+                let Some(name) = without_port(host) else { return false };
+                is_loopback(name) || hosts.contains(host) || hosts.contains(name)
+            }
+        }
+    }
+}
+
+/// The name of `host:port`, and nothing for what is no host: stray characters after the name could smuggle a
+/// loopback prefix past a later reader.
+fn without_port(host: &str) -> Option<&str> {
+    let (name, rest) = match host.strip_prefix('[') {
+        Some(inner) => host.split_at(inner.find(']')? + 2),
+        None => host.split_at(host.find(':').unwrap_or(host.len())),
+    };
+    let port = rest.strip_prefix(':').unwrap_or(rest);
+    let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._[]:%".contains(&byte));
+    (!name.is_empty() && plain && port.bytes().all(|byte| byte.is_ascii_digit())).then_some(name)
+}
+
+fn is_loopback(name: &str) -> bool {
+    if let Some(inner) = name.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')) {
+        return inner.parse::<core::net::Ipv6Addr>().is_ok_and(|address| address.is_loopback());
+    }
+    name == "localhost" || name.parse::<core::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// Judges `Host` and `Origin`; the text of the refusal names the value, cut short.
+pub(super) fn admit_peer(policy: &HttpPolicy, headers: &Headers) -> Result<(), String> {
+    let mut hosts = headers.all("host");
+    let host = match (hosts.next(), hosts.next()) {
+        (Some(host), None) => core::str::from_utf8(host).unwrap_or("?").trim_matches([' ', '\t']),
+        (None, _) if policy.hosts == Hosts::Any => "",
+        (None, _) => return Err("the `Host` header is missing".into()),
+        (Some(_), Some(_)) => return Err("there is more than one `Host` header".into()),
+    };
+    if !policy.hosts.admit(host) {
+        return Err(refusal("Host", host));
+    }
+    match headers.all("origin").find_map(|origin| {
+        let origin = core::str::from_utf8(origin).unwrap_or("?").trim_matches([' ', '\t']);
+        (!policy.origins.admit(origin)).then_some(origin)
+    }) {
+        Some(origin) => Err(refusal("Origin", origin)),
+        None => Ok(()),
+    }
+}
+
+fn refusal(field: &str, value: &str) -> String {
+    const SHOWN: usize = 80;
+    let mut text = String::from("the `");
+    text.push_str(field);
+    text.push_str("` `");
+    text.extend(value.chars().take(SHOWN));
+    if value.chars().nth(SHOWN).is_some() {
+        text.push_str("...");
+    }
+    text.push_str("` is not allowed here");
+    text
+}
+
+/// The kinds of answer that a client takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Accepts {
+    pub(super) json: bool,
+    pub(super) events: bool,
+}
+
+impl Accepts {
+    /// Reads the `Accept` fields. Without one everything is accepted (RFC 9110, 12.5.1), although clients
+    /// must send one.
+    pub(super) fn read(headers: &Headers) -> Self {
+        if headers.get("accept").is_none() {
+            return Self { json: true, events: true };
+        }
+        Self {
+            json: quality(headers, "application", "json") > 0,
+            events: quality(headers, "text", "event-stream") > 0,
+        }
+    }
+
+    pub(super) const fn neither(self) -> bool {
+        !self.json && !self.events
+    }
+}
+
+/// The quality, in thousandths, that the most specific matching range gives to a media type.
+fn quality(headers: &Headers, kind: &str, subtype: &str) -> u32 {
+    let mut best = (0, 0);
+    let ranges = headers.all("accept").filter_map(|value| core::str::from_utf8(value).ok());
+    for range in ranges.flat_map(|value| value.split(',')) {
+        let mut parts = range.split(';').map(|part| part.trim_matches([' ', '\t']));
+        let Some((range_kind, range_subtype)) = parts.next().and_then(|name| name.split_once('/')) else {
+            continue;
+        };
+        let precision = match (range_kind, range_subtype) {
+            ("*", "*") => 1,
+            (range_kind, "*") if range_kind.eq_ignore_ascii_case(kind) => 2,
+            _ if range_kind.eq_ignore_ascii_case(kind) && range_subtype.eq_ignore_ascii_case(subtype) => 3,
+            _ => continue,
+        };
+        let weight = parts
+            .filter_map(|parameter| parameter.split_once('='))
+            .find(|(name, _)| name.trim().eq_ignore_ascii_case("q"))
+            .map_or(1000, |(_, value)| thousandths(value.trim()));
+        if precision >= best.0 {
+            best = (precision, weight);
+        }
+    }
+    best.1
+}
+
+/// A `qvalue`; one that is unreadable counts as if it were absent.
+fn thousandths(value: &str) -> u32 {
+    match value.parse::<f32>() {
+        Ok(weight) if (0.0..=1.0).contains(&weight) => (weight * 1000.0) as u32,
+        _ => 1000,
+    }
+}
+
+/// Whether the body is declared as JSON: the media type is compared, not a part of the text.
+pub(super) fn is_json(headers: &Headers) -> bool {
+    headers.text("content-type").is_some_and(|value| {
+        let media = value.split(';').next().unwrap_or_default();
+        media.trim_matches([' ', '\t']).eq_ignore_ascii_case("application/json")
+    })
+}
+
+/// The declared length of the body, where there is a readable one.
+pub(super) fn declared_length(headers: &Headers) -> Option<u64> {
+    headers.text("content-length").and_then(|value| value.to_string().parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(fields: &[(&str, &str)]) -> Headers {
+        fields.iter().fold(Headers::new(), |headers, (name, value)| headers.with(name, value))
+    }
+
+    fn admits(host: &str, origin: Option<&str>) -> bool {
+        let headers = head(&[("Host", host)]);
+        let headers = origin.into_iter().fold(headers, |headers, origin| headers.with("Origin", origin));
+        admit_peer(&HttpPolicy::default(), &headers).is_ok()
+    }
+
+    /// B42, HTTP-02
+    #[test]
+    fn loopback_names_are_admitted_in_any_case_and_with_any_port() {
+        for host in ["localhost:8080", "LOCALHOST", "127.0.0.1:1", "127.8.8.8", "[::1]:8080", "[::1]"] {
+            assert!(admits(host, None), "{host}");
+        }
+    }
+
+    /// B42
+    #[test]
+    fn names_that_only_look_like_loopback_are_refused() {
+        let hosts = [
+            "localhost.evil.example",
+            "evil.example",
+            "127.0.0.1.evil.example",
+            "[::2]",
+            "localhost:80@evil",
+            "",
+            ":80",
+            "[::1",
+            "[::1]evil",
+            "127.0.0.1/evil",
+            "1270.0.1",
+        ];
+        for host in hosts {
+            assert!(!admits(host, None), "{host}");
+        }
+    }
+
+    /// HTTP-03, B42
+    #[test]
+    fn foreign_origins_are_refused_and_none_passes() {
+        assert!(admits("localhost", None));
+        for origin in ["http://localhost:3000", "https://127.0.0.1", "http://[::1]:1"] {
+            assert!(admits("localhost", Some(origin)), "{origin}");
+        }
+        for origin in
+            ["https://evil.example", "null", "", "localhost", "http://localhost.evil.example", "file://"]
+        {
+            assert!(!admits("localhost", Some(origin)), "{origin}");
+        }
+    }
+
+    /// B42
+    #[test]
+    fn a_second_host_or_a_bad_second_origin_is_refused() {
+        let policy = HttpPolicy::default();
+        assert!(admit_peer(&policy, &head(&[("host", "localhost"), ("Host", "evil")])).is_err());
+        let origins =
+            head(&[("host", "localhost"), ("origin", "http://localhost"), ("origin", "http://evil")]);
+        assert!(admit_peer(&policy, &origins).unwrap_err().contains("http://evil"));
+        assert!(admit_peer(&policy, &head(&[])).unwrap_err().contains("missing"));
+    }
+
+    /// SEC-27
+    #[test]
+    fn added_names_and_origins_are_admitted_and_no_others() {
+        let policy = HttpPolicy::default()
+            .allow_host("API.example")
+            .allow_host("b.example:81")
+            .allow_origin("https://app.example");
+        for (host, origin, expected) in [
+            ("api.example:443", "https://api.example", true),
+            ("b.example:81", "http://b.example:81", true),
+            ("b.example:82", "http://b.example:81", false),
+            ("api.example", "https://app.example", true),
+            ("api.example", "http://app.example", false),
+            ("app.example", "https://app.example", false),
+        ] {
+            let headers = head(&[("host", host), ("origin", origin)]);
+            assert_eq!(admit_peer(&policy, &headers).is_ok(), expected, "{host} {origin}");
+        }
+    }
+
+    #[test]
+    fn refusals_are_cut_short() {
+        let host = "x".repeat(4000);
+        assert!(admit_peer(&HttpPolicy::default(), &head(&[("host", &host)])).unwrap_err().len() < 200);
+    }
+
+    /// B32
+    #[test]
+    fn accept_is_read_as_media_ranges_with_qualities() {
+        let both = Accepts { json: true, events: true };
+        for (value, expected) in [
+            ("*/*", both),
+            ("Application/JSON, text/*;q=0.5", both),
+            ("text/event-stream,application/json", both),
+            ("application/json;q=1, text/event-stream;q=0", Accepts { json: true, events: false }),
+            ("text/html", Accepts { json: false, events: false }),
+            ("*/*;q=0.1, application/json;q=0", Accepts { json: false, events: true }),
+            ("text/event-stream", Accepts { json: false, events: true }),
+            ("application/json;charset=utf-8;q=0.000", Accepts { json: false, events: false }),
+            ("", Accepts { json: false, events: false }),
+        ] {
+            assert_eq!(Accepts::read(&head(&[("Accept", value)])), expected, "{value}");
+        }
+        assert_eq!(Accepts::read(&head(&[])), both);
+        assert_eq!(Accepts::read(&head(&[("accept", "text/event-stream"), ("accept", "*/*")])), both);
+    }
+
+    /// B33
+    #[test]
+    fn content_type_is_compared_as_a_media_type() {
+        for (value, expected) in [
+            ("text/plain; a=application/json", false),
+            ("APPLICATION/JSON; charset=\"UTF-8\"", true),
+            ("application/json-patch+json", false),
+            ("application/json", true),
+        ] {
+            assert_eq!(is_json(&head(&[("content-type", value)])), expected, "{value}");
+        }
+        assert!(!is_json(&head(&[])));
+    }
+}

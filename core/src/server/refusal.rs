@@ -1,0 +1,90 @@
+//! Why a message is not served: for the peer, and for people on this side.
+
+use alloc::borrow::Cow;
+use alloc::boxed::Box;
+use alloc::string::String;
+
+use serde_json::value::RawValue;
+
+use crate::dialect::{Era, Revision};
+use crate::error::{ErrorObject, PeerError, code, status_of};
+
+/// An error that answers a message.
+#[derive(Clone, Debug)]
+pub(super) struct Refusal {
+    pub(super) code: i32,
+    /// What the peer is told.
+    pub(super) message: Cow<'static, str>,
+    pub(super) data: Option<Box<RawValue>>,
+    /// What people on this side are told.
+    pub(super) detail: String,
+    /// The HTTP status, where it is not the usual one of the code.
+    status: Option<u16>,
+}
+
+impl Refusal {
+    pub(super) fn new(code: i32, message: impl Into<Cow<'static, str>>, detail: impl Into<String>) -> Self {
+        Self { code, message: message.into(), data: None, detail: detail.into(), status: None }
+    }
+
+    /// An error whose detail is what the peer is told.
+    pub(super) fn plain(code: i32, message: impl Into<Cow<'static, str>>) -> Self {
+        let message = message.into();
+        Self { code, detail: message.clone().into_owned(), message, data: None, status: None }
+    }
+
+    pub(super) fn with_data(mut self, data: Option<Box<RawValue>>) -> Self {
+        self.data = data;
+        self
+    }
+
+    pub(super) fn with_status(mut self, status: u16) -> Self {
+        self.status = Some(status);
+        self
+    }
+
+    /// The HTTP status. To a legacy client 404 means that its session is gone, so an unknown method travels
+    /// with 200 there (HTTP-23 is of the modern era).
+    pub(super) fn status(&self, era: Era) -> u16 {
+        self.status.unwrap_or_else(|| status(self.code, era))
+    }
+
+    pub(super) fn error(&self) -> ErrorObject {
+        let mut error = ErrorObject::new(self.code, self.message.clone());
+        error.data = self.data.clone();
+        error
+    }
+}
+
+/// The HTTP status of an answer with this error code.
+pub(super) fn status(code: i32, era: Era) -> u16 {
+    match (era, code) {
+        (Era::Legacy, code::METHOD_NOT_FOUND) => 200,
+        _ => status_of(code),
+    }
+}
+
+impl From<PeerError> for Refusal {
+    fn from(error: PeerError) -> Self {
+        Self::new(error.code, error.message, error.detail)
+    }
+}
+
+/// What the peer is told when a result cannot be serialised; why is for this side (B66).
+pub(super) fn unwritable() -> ErrorObject {
+    ErrorObject::new(code::INTERNAL, "the result could not be written")
+}
+
+/// The error as `revision` may be sent it (ERR-07, ERR-09): a resource that was not found has another code in
+/// the modern era, and codes that the specification keeps for itself become internal errors.
+pub(super) fn in_revision(error: &ErrorObject, revision: Revision) -> ErrorObject {
+    let mut error = error.clone();
+    let known = i32::try_from(error.code).is_ok_and(|code| revision.knows_error_code(code));
+    if !known && let Ok(code) = i32::try_from(error.code) {
+        error.code = i64::from(match code {
+            code::RESOURCE_NOT_FOUND => revision.dialect().resource_not_found,
+            _ => code::INTERNAL,
+        });
+    }
+    error
+}

@@ -1,0 +1,60 @@
+//! What a handshake settles, and what a legacy client may change afterwards.
+
+use alloc::sync::Arc;
+
+use crate::dialect::Revision;
+use crate::model::capabilities::ClientCapabilities;
+use crate::model::lifecycle::{Implementation, InitializeRequestParams};
+use crate::model::logging::LoggingLevel;
+
+/// Who the client says it is, and what it can do.
+///
+/// Self-reported and not verified: for display and debugging, never for security decisions (META-21).
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ClientDetails {
+    /// The software; a modern request may leave it out.
+    pub info: Option<Implementation>,
+    /// What the client declared.
+    pub capabilities: ClientCapabilities,
+}
+
+impl ClientDetails {
+    /// Details as a client would send them.
+    pub fn new(info: Option<Implementation>, capabilities: ClientCapabilities) -> Self {
+        Self { info, capabilities }
+    }
+}
+
+/// The state that a handshake opens: for the process on a byte stream, for a session over HTTP. Modern
+/// requests neither see nor change it (VER-09).
+///
+/// <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle>
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SessionState {
+    /// The negotiated revision.
+    pub revision: Revision,
+    /// Who opened it.
+    pub client: Arc<ClientDetails>,
+    /// The least severe log message that the client wants. Until it says so, the server picks (LOG-08), and
+    /// picks `info`.
+    pub level: LoggingLevel,
+    /// Whether `notifications/initialized` has come.
+    pub initialized: bool,
+}
+
+impl SessionState {
+    /// The state after `initialize` was answered with `revision`.
+    pub(super) fn open(revision: Revision, params: InitializeRequestParams) -> Self {
+        let mut info = params.client_info;
+        // Pictures can be large, are of no use to a server, and would be held for each session.
+        info.icons.clear();
+        Self {
+            revision,
+            client: Arc::new(ClientDetails { info: Some(info), capabilities: params.capabilities }),
+            level: LoggingLevel::Info,
+            initialized: false,
+        }
+    }
+}

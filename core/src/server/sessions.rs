@@ -1,0 +1,324 @@
+//! The table of legacy HTTP sessions: bounded, with an idle time, and the only thing that exchanges share.
+//!
+//! An [`Exchange`](super::Exchange) asks for it as an effect, so the table may stand behind a lock, in
+//! another thread, or somewhere else entirely. Modern exchanges never ask.
+//!
+//! <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management>
+
+#[cfg(test)]
+mod tests;
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::exchange::ExchangeId;
+use super::session::SessionState;
+use crate::entropy::{Entropy, Seed};
+use crate::limits::Limits;
+use crate::model::logging::LoggingLevel;
+use crate::time::{Duration, Instant, Now};
+use crate::wire::jsonrpc::RequestId;
+
+/// The name of a session, as it travels in `Mcp-Session-Id`. Prints as `SessionId(..)`: whoever knows it can
+/// speak for the session, although it is no proof of identity (SEC-11).
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SessionId(String);
+
+impl SessionId {
+    /// The name that a client sent, whether there is such a session or not.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self(name.into())
+    }
+
+    /// The name as it travels: visible ASCII (HTTPL-44).
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SessionId(..)")
+    }
+}
+
+/// What an exchange asks of the table.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum SessionQuery {
+    /// A handshake succeeded: open a session.
+    Open {
+        /// What was agreed.
+        state: SessionState,
+    },
+    /// What is the state of this session?
+    Load {
+        /// The session.
+        session: SessionId,
+    },
+    /// A request begins that may be cancelled from another exchange.
+    Begin {
+        /// The session.
+        session: SessionId,
+        /// The request.
+        request: RequestId,
+        /// The exchange that carries it.
+        exchange: ExchangeId,
+    },
+    /// That request is over.
+    Finish {
+        /// The session.
+        session: SessionId,
+        /// The request.
+        request: RequestId,
+    },
+    /// The client cancels a request that another exchange carries.
+    Cancel {
+        /// The session.
+        session: SessionId,
+        /// The request.
+        request: RequestId,
+    },
+    /// The client has said that it is ready.
+    Initialized {
+        /// The session.
+        session: SessionId,
+    },
+    /// The client wants log messages from this level on.
+    SetLevel {
+        /// The session.
+        session: SessionId,
+        /// The least severe level.
+        level: LoggingLevel,
+    },
+    /// The client is done with the session.
+    End {
+        /// The session.
+        session: SessionId,
+    },
+}
+
+/// What the table says.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum SessionAnswer {
+    /// The session is open.
+    Opened {
+        /// Its name.
+        session: SessionId,
+    },
+    /// The session is there, in this state.
+    Loaded {
+        /// Its state, after what was asked.
+        state: SessionState,
+    },
+    /// There is no such session; perhaps it has ended (HTTPL-49).
+    Missing,
+    /// As many sessions are open as [`Limits::sessions`] allows.
+    Full,
+    /// As many requests of this session are in flight as [`Limits::in_flight`] allows.
+    Busy,
+    /// A request with this id is in flight in this session already.
+    InUse,
+    /// Done.
+    Done,
+}
+
+/// What follows for other exchanges.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SessionOutput {
+    /// Hand it to [`Exchange::handle_cancel`](super::Exchange::handle_cancel) of that exchange.
+    Cancel {
+        /// The exchange.
+        exchange: ExchangeId,
+        /// The request that it carries.
+        request: RequestId,
+    },
+}
+
+/// The legacy sessions of one HTTP server.
+#[derive(Debug)]
+pub struct Sessions {
+    open: BTreeMap<SessionId, Session>,
+    /// When to look at a session again, and a serial number that tells moments apart. A session that is used
+    /// keeps its place; it is moved when its moment comes, so that using one costs nothing.
+    checks: BTreeMap<(Instant, u64), SessionId>,
+    serial: u64,
+    outputs: VecDeque<SessionOutput>,
+    entropy: Entropy,
+    most: usize,
+    idle: Duration,
+    in_flight: usize,
+}
+
+#[derive(Debug)]
+struct Session {
+    state: SessionState,
+    used: Instant,
+    /// Its place in `checks`.
+    check: (Instant, u64),
+    running: Vec<(RequestId, ExchangeId)>,
+}
+
+impl Sessions {
+    /// An empty table. The seed makes the names; nobody may be able to guess it (SEC-12).
+    pub fn new(limits: &Limits, seed: Seed) -> Self {
+        Self {
+            open: BTreeMap::new(),
+            checks: BTreeMap::new(),
+            serial: 0,
+            outputs: VecDeque::new(),
+            entropy: Entropy::new(seed),
+            most: limits.sessions,
+            idle: limits.session_idle,
+            in_flight: limits.in_flight,
+        }
+    }
+
+    /// Answers an exchange. Every query but [`SessionQuery::Finish`] counts as use of its session.
+    pub fn handle_query(&mut self, now: Now, query: SessionQuery) -> SessionAnswer {
+        self.reclaim(now.mono);
+        match query {
+            SessionQuery::Open { state } => self.open(now.mono, state),
+            SessionQuery::Load { session } => match self.touch(now.mono, &session) {
+                Some(entry) => SessionAnswer::Loaded { state: entry.state.clone() },
+                None => SessionAnswer::Missing,
+            },
+            SessionQuery::Begin { session, request, exchange } => {
+                let most = self.in_flight;
+                match self.touch(now.mono, &session) {
+                    None => SessionAnswer::Missing,
+                    Some(entry) if entry.running.iter().any(|(other, _)| *other == request) => {
+                        SessionAnswer::InUse
+                    }
+                    Some(entry) if entry.running.len() >= most => SessionAnswer::Busy,
+                    Some(entry) => {
+                        entry.running.push((request, exchange));
+                        SessionAnswer::Loaded { state: entry.state.clone() }
+                    }
+                }
+            }
+            SessionQuery::Finish { session, request } => {
+                if let Some(entry) = self.open.get_mut(&session) {
+                    entry.running.retain(|(other, _)| *other != request);
+                    entry.used = entry.used.max(now.mono);
+                }
+                SessionAnswer::Done
+            }
+            SessionQuery::Cancel { session, request } => self.cancel(now.mono, &session, &request),
+            SessionQuery::Initialized { session } => match self.touch(now.mono, &session) {
+                Some(entry) => {
+                    entry.state.initialized = true;
+                    SessionAnswer::Loaded { state: entry.state.clone() }
+                }
+                None => SessionAnswer::Missing,
+            },
+            SessionQuery::SetLevel { session, level } => match self.touch(now.mono, &session) {
+                Some(entry) => {
+                    entry.state.level = level;
+                    SessionAnswer::Loaded { state: entry.state.clone() }
+                }
+                None => SessionAnswer::Missing,
+            },
+            SessionQuery::End { session } => match self.open.remove(&session) {
+                Some(entry) => {
+                    self.checks.remove(&entry.check);
+                    self.stop(entry);
+                    SessionAnswer::Done
+                }
+                None => SessionAnswer::Missing,
+            },
+        }
+    }
+
+    /// What follows for other exchanges; `None` when there is nothing more.
+    pub fn poll_output(&mut self) -> Option<SessionOutput> {
+        self.outputs.pop_front()
+    }
+
+    /// When the next session may have been idle for too long.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.checks.keys().next().map(|(moment, _)| *moment)
+    }
+
+    /// Reclaims sessions that were idle for too long.
+    pub fn handle_timeout(&mut self, now: Now) {
+        self.reclaim(now.mono);
+    }
+
+    /// How many sessions are open.
+    pub fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Whether no session is open.
+    pub fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    fn open(&mut self, now: Instant, state: SessionState) -> SessionAnswer {
+        if self.open.len() >= self.most {
+            return SessionAnswer::Full;
+        }
+        let session = self.name();
+        let check = self.check_at(now + self.idle, session.clone());
+        self.open.insert(session.clone(), Session { state, used: now, check, running: Vec::new() });
+        SessionAnswer::Opened { session }
+    }
+
+    fn cancel(&mut self, now: Instant, session: &SessionId, request: &RequestId) -> SessionAnswer {
+        let Some(entry) = self.touch(now, session) else { return SessionAnswer::Missing };
+        // Unknown and finished requests are ignored without a word (CAN-12).
+        if let Some(place) = entry.running.iter().position(|(other, _)| other == request) {
+            let (request, exchange) = entry.running.remove(place);
+            self.outputs.push_back(SessionOutput::Cancel { exchange, request });
+        }
+        SessionAnswer::Done
+    }
+
+    fn touch(&mut self, now: Instant, session: &SessionId) -> Option<&mut Session> {
+        let entry = self.open.get_mut(session)?;
+        entry.used = entry.used.max(now);
+        Some(entry)
+    }
+
+    fn reclaim(&mut self, now: Instant) {
+        while let Some(first) = self.checks.first_entry() {
+            if first.key().0 > now {
+                break;
+            }
+            let session = first.remove();
+            let Some(entry) = self.open.get(&session) else { continue };
+            // A session with a running request is in use, however long that takes.
+            let used = if entry.running.is_empty() { entry.used } else { now };
+            if used + self.idle > now {
+                let check = self.check_at(used + self.idle, session.clone());
+                if let Some(entry) = self.open.get_mut(&session) {
+                    entry.check = check;
+                }
+            } else if let Some(entry) = self.open.remove(&session) {
+                self.stop(entry);
+            }
+        }
+    }
+
+    fn check_at(&mut self, moment: Instant, session: SessionId) -> (Instant, u64) {
+        self.serial += 1;
+        self.checks.insert((moment, self.serial), session);
+        (moment, self.serial)
+    }
+
+    fn stop(&mut self, session: Session) {
+        let cancels = session.running.into_iter();
+        self.outputs.extend(cancels.map(|(request, exchange)| SessionOutput::Cancel { exchange, request }));
+    }
+
+    /// 128 bits of chance in hexadecimal.
+    fn name(&mut self) -> SessionId {
+        let digits = self.entropy.next().into_iter().take(16).flat_map(|byte| [byte >> 4, byte & 15]);
+        SessionId(digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect())
+    }
+}

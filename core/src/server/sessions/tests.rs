@@ -1,0 +1,192 @@
+use super::*;
+use crate::dialect::Revision;
+use crate::model::capabilities::ClientCapabilities;
+use crate::model::lifecycle::{Implementation, InitializeRequestParams};
+use crate::server::testing::at;
+
+fn limits() -> Limits {
+    let mut limits = Limits::default();
+    (limits.sessions, limits.in_flight, limits.session_idle) = (2, 2, Duration::from_secs(10));
+    limits
+}
+
+fn sessions() -> Sessions {
+    Sessions::new(&limits(), Seed::new([7; 32]))
+}
+
+fn state() -> SessionState {
+    let client = Implementation::new("kiln", "0.3.0");
+    let params = InitializeRequestParams::new("2025-11-25", ClientCapabilities::new(), client);
+    SessionState::open(Revision::V2025_11_25, params)
+}
+
+fn open(sessions: &mut Sessions, millis: u64) -> SessionId {
+    match sessions.handle_query(at(millis), SessionQuery::Open { state: state() }) {
+        SessionAnswer::Opened { session } => session,
+        answer => panic!("{answer:?}"),
+    }
+}
+
+fn load(sessions: &mut Sessions, millis: u64, session: &SessionId) -> Option<SessionState> {
+    match sessions.handle_query(at(millis), SessionQuery::Load { session: session.clone() }) {
+        SessionAnswer::Loaded { state } => Some(state),
+        SessionAnswer::Missing => None,
+        answer => panic!("{answer:?}"),
+    }
+}
+
+fn begin(sessions: &mut Sessions, session: &SessionId, request: i64) -> SessionAnswer {
+    let exchange = ExchangeId::new(request.unsigned_abs());
+    let query = SessionQuery::Begin { session: session.clone(), request: request.into(), exchange };
+    sessions.handle_query(at(1), query)
+}
+
+fn outputs(sessions: &mut Sessions) -> Vec<SessionOutput> {
+    core::iter::from_fn(|| sessions.poll_output()).collect()
+}
+
+/// HTTPL-43, HTTPL-44, SEC-12
+#[test]
+fn names_are_visible_ascii_differ_and_follow_from_the_seed() {
+    let (mut one, mut two) = (sessions(), sessions());
+    let names = [open(&mut one, 0), open(&mut one, 0)];
+    assert_ne!(names[0], names[1]);
+    assert_eq!(names, [open(&mut two, 0), open(&mut two, 0)]);
+    assert!(names.iter().all(|name| name.as_str().len() == 32));
+    assert!(names[0].as_str().bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let other = open(&mut Sessions::new(&limits(), Seed::new([8; 32])), 0);
+    assert_ne!(other, names[0]);
+    assert_eq!(alloc::format!("{other:?}"), "SessionId(..)");
+}
+
+/// The bound is reached exactly, and passed by one; an idle session makes room.
+#[test]
+fn as_many_sessions_are_open_as_allowed() {
+    let mut sessions = sessions();
+    open(&mut sessions, 0);
+    open(&mut sessions, 5_000);
+    let full = sessions.handle_query(at(9_999), SessionQuery::Open { state: state() });
+    assert!(matches!(full, SessionAnswer::Full));
+    open(&mut sessions, 10_000);
+    assert_eq!(sessions.len(), 2);
+}
+
+/// B45
+#[test]
+fn sessions_that_end_or_fall_silent_are_removed_with_all_that_belongs_to_them() {
+    let mut sessions = sessions();
+    for _ in 0..1_000 {
+        let session = open(&mut sessions, 0);
+        let end = SessionQuery::End { session: session.clone() };
+        assert!(matches!(sessions.handle_query(at(0), end.clone()), SessionAnswer::Done));
+        assert!(matches!(sessions.handle_query(at(0), end), SessionAnswer::Missing));
+        assert!(load(&mut sessions, 0, &session).is_none());
+    }
+    assert!(sessions.is_empty() && sessions.checks.is_empty());
+    for round in 0..1_000 {
+        open(&mut sessions, round * 10_000);
+        sessions.handle_timeout(at((round + 1) * 10_000));
+        assert!(sessions.is_empty() && sessions.poll_timeout().is_none());
+    }
+}
+
+/// HTTPL-48, HTTPL-49
+#[test]
+fn use_keeps_a_session_and_silence_ends_it() {
+    let mut sessions = sessions();
+    let session = open(&mut sessions, 0);
+    assert_eq!(sessions.poll_timeout(), Some(at(10_000).mono));
+    assert!(load(&mut sessions, 9_999, &session).is_some());
+    sessions.handle_timeout(at(10_000));
+    assert_eq!(sessions.poll_timeout(), Some(at(19_999).mono));
+    assert!(load(&mut sessions, 19_998, &session).is_some());
+    assert!(load(&mut sessions, 29_998, &session).is_none());
+}
+
+/// A timeout before its time, or repeated, changes nothing.
+#[test]
+fn spurious_timeouts_change_nothing() {
+    let mut sessions = sessions();
+    open(&mut sessions, 5_000);
+    for millis in [0, 1, 5_000, 14_999, 14_999] {
+        sessions.handle_timeout(at(millis));
+        assert_eq!((sessions.len(), sessions.poll_timeout()), (1, Some(at(15_000).mono)));
+    }
+}
+
+#[test]
+fn a_session_with_a_running_request_is_not_idle() {
+    let mut sessions = sessions();
+    let session = open(&mut sessions, 0);
+    begin(&mut sessions, &session, 1);
+    sessions.handle_timeout(at(60_000));
+    assert_eq!(sessions.len(), 1);
+    sessions.handle_query(at(61_000), SessionQuery::Finish { session, request: 1.into() });
+    sessions.handle_timeout(at(70_999));
+    assert_eq!(sessions.len(), 1);
+    sessions.handle_timeout(at(71_000));
+    assert!(sessions.is_empty());
+}
+
+/// The bound is reached exactly, and passed by one.
+#[test]
+fn requests_in_flight_are_bounded_and_their_ids_differ() {
+    let mut sessions = sessions();
+    let session = open(&mut sessions, 0);
+    assert!(matches!(begin(&mut sessions, &session, 1), SessionAnswer::Loaded { .. }));
+    assert!(matches!(begin(&mut sessions, &session, 1), SessionAnswer::InUse));
+    assert!(matches!(begin(&mut sessions, &session, 2), SessionAnswer::Loaded { .. }));
+    assert!(matches!(begin(&mut sessions, &session, 3), SessionAnswer::Busy));
+    sessions.handle_query(at(1), SessionQuery::Finish { session: session.clone(), request: 1.into() });
+    assert!(matches!(begin(&mut sessions, &session, 1), SessionAnswer::Loaded { .. }));
+    assert!(matches!(begin(&mut sessions, &SessionId::new("x"), 1), SessionAnswer::Missing));
+}
+
+/// CAN-12, CAN-14, SEC-11: a session cancels its own requests and nobody else's.
+#[test]
+fn a_cancellation_finds_the_exchange_of_its_own_session() {
+    let mut sessions = sessions();
+    let (mine, other) = (open(&mut sessions, 0), open(&mut sessions, 0));
+    begin(&mut sessions, &mine, 1);
+    let cancel = |session: &SessionId, request: i64| SessionQuery::Cancel {
+        session: session.clone(),
+        request: request.into(),
+    };
+    for query in [cancel(&other, 1), cancel(&mine, 2)] {
+        assert!(matches!(sessions.handle_query(at(1), query), SessionAnswer::Done));
+    }
+    assert_eq!(outputs(&mut sessions), []);
+    sessions.handle_query(at(1), cancel(&mine, 1));
+    sessions.handle_query(at(1), cancel(&mine, 1));
+    let expected = SessionOutput::Cancel { exchange: ExchangeId::new(1), request: 1.into() };
+    assert_eq!(outputs(&mut sessions), [expected]);
+    assert!(matches!(sessions.handle_query(at(1), cancel(&SessionId::new("x"), 1)), SessionAnswer::Missing));
+}
+
+#[test]
+fn the_end_of_a_session_cancels_what_it_runs() {
+    let mut sessions = sessions();
+    let session = open(&mut sessions, 0);
+    begin(&mut sessions, &session, 4);
+    sessions.handle_query(at(1), SessionQuery::End { session });
+    assert_eq!(outputs(&mut sessions).len(), 1);
+}
+
+/// B65
+#[test]
+fn levels_and_readiness_belong_to_one_session() {
+    let mut sessions = sessions();
+    let (one, two) = (open(&mut sessions, 0), open(&mut sessions, 0));
+    sessions.handle_query(at(1), SessionQuery::SetLevel { session: one.clone(), level: LoggingLevel::Error });
+    sessions.handle_query(at(1), SessionQuery::Initialized { session: two.clone() });
+    let (one, two) = (load(&mut sessions, 2, &one).unwrap(), load(&mut sessions, 2, &two).unwrap());
+    assert_eq!((one.level, one.initialized), (LoggingLevel::Error, false));
+    assert_eq!((two.level, two.initialized), (LoggingLevel::Info, true));
+    let gone = SessionId::new("gone");
+    for query in [
+        SessionQuery::SetLevel { session: gone.clone(), level: LoggingLevel::Error },
+        SessionQuery::Initialized { session: gone },
+    ] {
+        assert!(matches!(sessions.handle_query(at(2), query), SessionAnswer::Missing));
+    }
+}

@@ -1,0 +1,294 @@
+//! A server and clients for tests: exact text in, exact text out.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::*;
+use crate::entropy::Seed;
+use crate::head::{End, RequestHead, ResponseHead};
+use crate::limits::Limits;
+use crate::model::Json;
+use crate::model::content::{ContentBlock, TextContent};
+use crate::model::lifecycle::Implementation;
+use crate::model::tools::{CallToolResult, Tool};
+use crate::time::{Duration, Instant, Now};
+use crate::wire::http1::BodyLength;
+
+pub(super) const ADD: &str =
+    r#"{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}}}"#;
+pub(super) const REGION: &str = r#"{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"bay":{"type":"integer","x-mcp-header":"Bay"},"rush":{"type":"boolean","x-mcp-header":"Rush"}}}"#;
+
+/// The `_meta` that every modern request has.
+pub(super) const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+/// What every modern result ends with.
+pub(super) const NAMED: &str =
+    r#""_meta":{"io.modelcontextprotocol/serverInfo":{"name":"spokes","version":"2.1.0"}}"#;
+
+pub(super) fn tool(name: &str, schema: &str) -> Tool {
+    Tool::new(name, Json::parse(schema).unwrap())
+}
+
+pub(super) fn config() -> Config {
+    let mut tools = Tools::new();
+    tools.insert(tool("add", ADD)).unwrap();
+    tools.insert(tool("search", ADD)).unwrap();
+    tools.insert(tool("book", REGION)).unwrap();
+    Config::new(Implementation::new("spokes", "2.1.0")).tools(tools).logging(true)
+}
+
+/// The default limits but for what `change` does to them.
+pub(super) fn limits(change: impl FnOnce(&mut Limits)) -> Limits {
+    let mut limits = Limits::default();
+    change(&mut limits);
+    limits
+}
+
+pub(super) fn now() -> Now {
+    at(1_000)
+}
+
+pub(super) fn at(millis: u64) -> Now {
+    Now::new(Instant::new(Duration::from_millis(millis)), Duration::from_secs(1_800_000_000))
+}
+
+pub(super) fn text(text: &str) -> CallToolResult {
+    let mut result = CallToolResult::default();
+    result.content.push(ContentBlock::Text(TextContent::new(text)));
+    result
+}
+
+pub(super) fn initialize(version: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"{version}","capabilities":{{}},"clientInfo":{{"name":"kiln","version":"0.3.0"}}}}}}"#
+    )
+}
+
+/// A modern request: `params` is what stands before `_meta`, with its comma.
+pub(super) fn modern(id: &str, method: &str, params: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{{params}{META}}}}}"#)
+}
+
+/// A client on a byte stream.
+pub(super) struct Client {
+    pub(super) server: Connection,
+}
+
+impl Client {
+    pub(super) fn new(config: Config) -> Self {
+        Self { server: Connection::new(Arc::new(config)) }
+    }
+
+    /// A client that has done the handshake.
+    pub(super) fn legacy(config: Config, version: &str) -> Self {
+        let mut client = Self::new(config);
+        client.send(&initialize(version));
+        client.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+        client.received();
+        client.outputs();
+        client
+    }
+
+    pub(super) fn send(&mut self, line: &str) {
+        self.server.handle_bytes(now(), line.as_bytes());
+        self.server.handle_bytes(now(), b"\n");
+    }
+
+    /// The lines that the server has sent since last time.
+    pub(super) fn received(&mut self) -> Vec<String> {
+        let text = String::from_utf8(self.server.transmit().to_vec()).unwrap();
+        self.server.advance(text.len());
+        assert!(text.is_empty() || text.ends_with('\n'), "a line without end: {text}");
+        text.lines().map(ToString::to_string).collect()
+    }
+
+    pub(super) fn ask(&mut self, line: &str) -> Vec<String> {
+        self.send(line);
+        self.received()
+    }
+
+    pub(super) fn outputs(&mut self) -> Vec<Output> {
+        core::iter::from_fn(|| self.server.poll_output()).collect()
+    }
+
+    pub(super) fn calls(&mut self) -> Vec<(CallId, Call)> {
+        let outputs = self.outputs().into_iter();
+        outputs
+            .filter_map(|output| if let Output::Call(id, call) = output { Some((id, call)) } else { None })
+            .collect()
+    }
+
+    pub(super) fn diagnostics(&mut self) -> Vec<String> {
+        let outputs = self.outputs().into_iter();
+        outputs
+            .filter_map(
+                |output| if let Output::Diagnostic(it) = output { Some(it.to_string()) } else { None },
+            )
+            .collect()
+    }
+
+    pub(super) fn call(&mut self, line: &str) -> (CallId, Call) {
+        self.send(line);
+        let mut calls = self.calls();
+        assert_eq!(calls.len(), 1, "{:?}", self.received());
+        calls.remove(0)
+    }
+
+    pub(super) fn end(&mut self, end: End) {
+        self.server.handle_end(now(), end);
+    }
+}
+
+/// The heads of requests that a legacy client of this session sends.
+pub(super) fn legacy_head(session: Option<&SessionId>) -> RequestHead {
+    let mut head = head("POST");
+    if let Some(session) = session {
+        head.headers.push("mcp-session-id", session.as_str());
+    }
+    head
+}
+
+/// The head of a modern request.
+pub(super) fn modern_head(method: &str, name: Option<&str>) -> RequestHead {
+    let mut head = head("POST");
+    head.headers.push("MCP-Protocol-Version", "2026-07-28");
+    head.headers.push("Mcp-Method", method);
+    if let Some(name) = name {
+        head.headers.push("Mcp-Name", name);
+    }
+    head
+}
+
+pub(super) fn head(method: &str) -> RequestHead {
+    let mut head = RequestHead::new(method, "/mcp");
+    head.headers.push("Host", "localhost:8000");
+    if method == "POST" {
+        head.headers.push("Content-Type", "application/json");
+        head.headers.push("Accept", "application/json, text/event-stream");
+    }
+    head
+}
+
+/// The same head with other values for some of its fields; `None` takes the field away.
+pub(super) fn with(head: RequestHead, fields: &[(&str, Option<&str>)]) -> RequestHead {
+    let mut changed = RequestHead::new(head.method.clone(), head.target.clone());
+    let kept = |name: &str| !fields.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
+    for (name, value) in head.headers.iter().filter(|(name, _)| kept(name)) {
+        changed.headers.push(name, value);
+    }
+    for (name, value) in fields {
+        if let Some(value) = value {
+            changed.headers.push(name, value);
+        }
+    }
+    changed
+}
+
+/// A server behind HTTP, with its sessions.
+pub(super) struct Web {
+    pub(super) config: Arc<Config>,
+    pub(super) sessions: Sessions,
+    exchanges: u64,
+}
+
+/// One exchange, and what came out of it.
+pub(super) struct Trip {
+    pub(super) exchange: Exchange,
+    pub(super) head: Option<(ResponseHead, BodyLength)>,
+    pub(super) body: String,
+    pub(super) calls: Vec<(CallId, Call)>,
+    pub(super) cancelled: Vec<CallId>,
+    pub(super) told: Vec<String>,
+    pub(super) ended: bool,
+}
+
+impl Web {
+    pub(super) fn new(config: Config) -> Self {
+        let sessions = Sessions::new(&config.limits, Seed::new([1; 32]));
+        Self { config: Arc::new(config), sessions, exchanges: 0 }
+    }
+
+    /// Sends a whole request and takes what comes of it at once.
+    pub(super) fn ask(&mut self, head: RequestHead, body: &str) -> Trip {
+        self.exchanges += 1;
+        let exchange = Exchange::new(now(), ExchangeId::new(self.exchanges), Arc::clone(&self.config), head);
+        let mut trip = Trip {
+            exchange,
+            head: None,
+            body: String::new(),
+            calls: Vec::new(),
+            cancelled: Vec::new(),
+            told: Vec::new(),
+            ended: false,
+        };
+        trip.exchange.handle_body(now(), body.as_bytes());
+        trip.exchange.handle_end(now(), End::Complete);
+        self.drive(&mut trip);
+        trip
+    }
+
+    /// Does the handshake.
+    pub(super) fn open(&mut self, version: &str) -> SessionId {
+        let trip = self.ask(legacy_head(None), &initialize(version));
+        assert_eq!(trip.status(), 200, "{}", trip.body);
+        let (head, _) = trip.head.unwrap();
+        SessionId::new(head.headers.text("Mcp-Session-Id").unwrap())
+    }
+
+    /// Takes what an exchange has to say.
+    pub(super) fn drive(&mut self, trip: &mut Trip) {
+        while let Some(output) = trip.exchange.poll_output() {
+            assert!(!trip.ended, "something after the end: {output:?}");
+            match output {
+                ExchangeOutput::Head(head, length) => {
+                    assert!(trip.head.replace((head, length)).is_none(), "a second head");
+                }
+                ExchangeOutput::Call(id, call) => trip.calls.push((id, call)),
+                ExchangeOutput::Cancelled(id) => trip.cancelled.push(id),
+                ExchangeOutput::Session(query) => {
+                    let answer = self.sessions.handle_query(now(), query);
+                    trip.exchange.handle_session(now(), answer);
+                }
+                ExchangeOutput::Initialized => trip.told.push("initialized".into()),
+                ExchangeOutput::Notification { method, params } => {
+                    trip.told.push(format!("{method} {params}"))
+                }
+                ExchangeOutput::Diagnostic(diagnostic) => trip.told.push(diagnostic.to_string()),
+                ExchangeOutput::End => trip.ended = true,
+            }
+            if trip.head.is_some() {
+                trip.take();
+            }
+        }
+        trip.take();
+        if let Some(output) = trip.exchange.poll_output() {
+            assert!(matches!(output, ExchangeOutput::End), "{output:?}");
+            trip.ended = true;
+        }
+        if let (true, Some((_, BodyLength::Known(length)))) = (trip.ended, &trip.head) {
+            assert_eq!(trip.body.len() as u64, *length);
+        }
+    }
+}
+
+impl Trip {
+    fn take(&mut self) {
+        self.body.push_str(core::str::from_utf8(self.exchange.transmit()).unwrap());
+        let sent = self.exchange.transmit().len();
+        self.exchange.advance(sent);
+    }
+
+    pub(super) fn status(&self) -> u16 {
+        self.head.as_ref().map_or(0, |(head, _)| head.status)
+    }
+
+    pub(super) fn field(&self, name: &str) -> &str {
+        self.head.as_ref().and_then(|(head, _)| head.headers.text(name)).unwrap_or_default()
+    }
+
+    /// The data of the events that came.
+    pub(super) fn events(&self) -> Vec<&str> {
+        self.body.lines().filter_map(|line| line.strip_prefix("data: ")).collect()
+    }
+}

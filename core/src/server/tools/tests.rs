@@ -1,0 +1,140 @@
+use super::*;
+use crate::mirror::ParamKind;
+use crate::server::testing::{ADD, REGION, tool};
+use alloc::string::ToString;
+
+fn refused(schema: &str) -> String {
+    Tools::new().insert(tool("t", schema)).unwrap_err().message
+}
+
+/// TOOL-08, B61
+#[test]
+fn an_input_schema_must_describe_an_object() {
+    for schema in
+        ["null", "true", "[]", "{}", r#"{"type":"string"}"#, r#"{"type":["object"]}"#, r#"{"oneOf":[]}"#]
+    {
+        assert!(refused(schema).contains("input schema"), "{schema}");
+    }
+    assert!(Tools::new().insert(tool("t", r#"{"type":"object"}"#)).is_ok());
+}
+
+/// TOOL-10, TOOL-11, TOOL-14
+#[test]
+fn names_are_present_unique_and_warned_about() {
+    let mut tools = Tools::new();
+    assert!(tools.insert(tool("", ADD)).is_err());
+    assert!(tools.insert(tool("a_B-1.c", ADD)).unwrap().warnings.is_empty());
+    assert!(tools.insert(tool("a_B-1.c", ADD)).unwrap_err().message.contains("a_B-1.c"));
+    assert_eq!(tools.insert(tool("a b", ADD)).unwrap().warnings.len(), 1);
+    assert_eq!(tools.insert(tool(&"x".repeat(128), ADD)).unwrap().warnings.len(), 0);
+    assert_eq!(tools.insert(tool(&"x".repeat(129), ADD)).unwrap().warnings.len(), 1);
+}
+
+/// TOOL-06, TOOL-12
+#[test]
+fn tools_keep_their_order_and_are_found_by_exact_name() {
+    let mut tools = Tools::new();
+    for name in ["b", "a", "C"] {
+        tools.insert(tool(name, ADD)).unwrap();
+    }
+    assert_eq!(tools.remove("a").unwrap().tool.name, "a");
+    assert!(tools.remove("a").is_none() && tools.get("c").is_none());
+    tools.insert(tool("a", ADD)).unwrap();
+    let names: Vec<_> = tools.iter().map(|entry| entry.tool.name.as_str()).collect();
+    assert_eq!((names, tools.len(), tools.is_empty()), (["b", "C", "a"].to_vec(), 3, false));
+}
+
+/// PAGE-06
+#[test]
+fn a_cursor_stays_valid_while_tools_come_and_go() {
+    let mut tools = Tools::new();
+    for name in ["a", "b", "c"] {
+        tools.insert(tool(name, ADD)).unwrap();
+    }
+    let cursor = tools.after(Position::default()).nth(1).unwrap().0.cursor();
+    tools.remove("b");
+    tools.insert(tool("d", ADD)).unwrap();
+    let start = tools.position(&cursor).unwrap();
+    let names: Vec<_> = tools.after(start).map(|(_, entry)| entry.tool.name.as_str()).collect();
+    assert_eq!(names, ["c", "d"]);
+}
+
+/// STDIO-01, SCHEMA-09
+#[test]
+fn texts_are_on_one_line_and_differ_only_where_revisions_do() {
+    let mut tools = Tools::new();
+    let schema = "{\n  \"type\": \"object\",\r\n \"properties\": {\"a b\": {\"const\": 1.0}}}";
+    let tool = tool("t", schema).title("T").output_schema(Json::parse("{\n\"type\":\"array\"}").unwrap());
+    let entry = tools.insert(tool).unwrap();
+    let text = |revision| entry.text(revision).get();
+    assert_eq!(
+        text(Revision::V2024_11_05),
+        r#"{"name":"t","inputSchema":{"type":"object","properties":{"a b":{"const":1.0}}}}"#
+    );
+    assert_eq!(text(Revision::V2024_11_05).as_ptr(), text(Revision::V2025_03_26).as_ptr());
+    assert!(text(Revision::V2025_11_25).contains(r#""title":"T""#));
+    assert!(!text(Revision::V2025_11_25).contains("outputSchema"));
+    assert!(text(Revision::V2026_07_28).contains(r#""outputSchema":{"type":"array"}"#));
+}
+
+/// HDR-15, HDR-24, HDR-25
+#[test]
+fn annotations_are_read_with_their_paths_and_types() {
+    let mut tools = Tools::new();
+    let entry = tools.insert(tool("t", REGION)).unwrap();
+    let found: Vec<_> = entry
+        .mirrored
+        .iter()
+        .map(|param| (param.header.as_str(), param.path.join("/"), param.kind))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("Mcp-Param-Region", "region".to_string(), ParamKind::String),
+            ("Mcp-Param-Bay", "bay".to_string(), ParamKind::Integer),
+            ("Mcp-Param-Rush", "rush".to_string(), ParamKind::Boolean),
+        ]
+    );
+    let nested = r#"{"type":"object","properties":{"a":{"type":"object","properties":{"b":{"x-mcp-header":"Method","type":"string"}}}}}"#;
+    let param = &tools.insert(tool("n", nested)).unwrap().mirrored[0];
+    assert_eq!((param.header.as_str(), param.path.join("/")), ("Mcp-Param-Method", "a/b".to_string()));
+}
+
+/// HDR-18 to HDR-22, HDR-24, HDR-29
+#[test]
+fn wrong_annotations_are_refused() {
+    let property = |schema: &str| alloc::format!(r#"{{"type":"object","properties":{{"a":{schema}}}}}"#);
+    for schema in [
+        property(r#"{"type":"string","x-mcp-header":""}"#),
+        property(r#"{"type":"string","x-mcp-header":"My Region"}"#),
+        property(r#"{"type":"string","x-mcp-header":"Region:Primary"}"#),
+        property(r#"{"type":"string","x-mcp-header":"Région"}"#),
+        property(r#"{"type":"string","x-mcp-header":"Region\t1"}"#),
+        property(r#"{"type":"string","x-mcp-header":"A\r\nB"}"#),
+        property(r#"{"type":"string","x-mcp-header":7}"#),
+        property(r#"{"type":"number","x-mcp-header":"A"}"#),
+        property(r#"{"type":"object","x-mcp-header":"A"}"#),
+        property(r#"{"type":"array","x-mcp-header":"A"}"#),
+        property(r#"{"type":"null","x-mcp-header":"A"}"#),
+        property(r#"{"type":["string","null"],"x-mcp-header":"A"}"#),
+        property(r#"{"x-mcp-header":"A"}"#),
+        property(r#"{"type":"array","items":{"type":"string","x-mcp-header":"A"}}"#),
+        property(r#"{"anyOf":[{"type":"string","x-mcp-header":"A"}]}"#),
+        r#"{"type":"object","x-mcp-header":"A"}"#.into(),
+        r#"{"type":"object","$defs":{"d":{"type":"string","x-mcp-header":"A"}}}"#.into(),
+        r#"{"type":"object","if":{"properties":{"a":{"type":"string","x-mcp-header":"A"}}}}"#.into(),
+        r#"{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"a"}}}"#
+            .into(),
+    ] {
+        assert!(refused(&schema).contains("x-mcp-header"), "{schema}");
+    }
+    // The word in a place where it is no keyword.
+    for schema in [
+        property(
+            r#"{"const":{"x-mcp-header":"A"},"default":{"x-mcp-header":1},"enum":[{"x-mcp-header":""}]}"#,
+        ),
+        r#"{"type":"object","properties":{"x-mcp-header":{"type":"string"}}}"#.into(),
+    ] {
+        assert!(Tools::new().insert(tool("t", &schema)).is_ok(), "{schema}");
+    }
+}

@@ -1,0 +1,80 @@
+//! Bytes on their way out: appended at one end, taken at the other, in one buffer that is reused.
+
+use alloc::vec::Vec;
+
+/// An empty buffer larger than this is given back, so that one large answer is not held for ever.
+const KEPT: usize = 256 << 10;
+
+#[derive(Debug, Default)]
+pub(super) struct Transmit {
+    bytes: Vec<u8>,
+    taken: usize,
+}
+
+impl Transmit {
+    /// What is still to be sent.
+    pub(super) fn rest(&self) -> &[u8] {
+        self.bytes.get(self.taken..).unwrap_or_default()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len() - self.taken
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The first `n` bytes are sent; more than there are counts as all.
+    pub(super) fn advance(&mut self, n: usize) {
+        self.taken = self.taken.saturating_add(n).min(self.bytes.len());
+        if self.is_empty() {
+            self.clear();
+        } else if self.taken > KEPT && self.taken > self.bytes.len() / 2 {
+            self.bytes.drain(..self.taken);
+            self.taken = 0;
+        }
+    }
+
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        self.bytes.clear();
+        self.taken = 0;
+        if self.bytes.capacity() > KEPT {
+            self.bytes = Vec::new();
+        }
+    }
+
+    /// The buffer, to append to.
+    pub(super) fn buffer(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_come_out_once_and_in_order() {
+        let mut transmit = Transmit::default();
+        transmit.buffer().extend_from_slice(b"abc");
+        transmit.advance(1);
+        transmit.buffer().extend_from_slice(b"de");
+        assert_eq!(transmit.rest(), b"bcde");
+        transmit.advance(99);
+        assert!(transmit.is_empty());
+        transmit.buffer().push(b'f');
+        assert_eq!(transmit.rest(), b"f");
+    }
+
+    #[test]
+    fn sent_bytes_of_a_large_answer_are_given_back() {
+        let mut transmit = Transmit::default();
+        transmit.buffer().resize(4 * KEPT, b'x');
+        transmit.advance(3 * KEPT);
+        assert_eq!(transmit.buffer().len(), KEPT);
+        transmit.advance(KEPT);
+        assert_eq!(transmit.buffer().capacity(), 0);
+    }
+}
