@@ -16,6 +16,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod client;
+pub mod diagnostic;
 pub mod dialect;
 pub mod entropy;
 pub mod error;
@@ -23,6 +24,7 @@ pub mod error;
 pub mod fuzz;
 pub mod head;
 pub mod limits;
+pub mod mirror;
 pub mod model;
 pub mod server;
 pub mod time;
