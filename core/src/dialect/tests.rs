@@ -132,7 +132,7 @@ fn the_modern_revision_has_only_its_own_methods() {
     );
 }
 
-/// MRTR-02, MRTR-03
+/// MRTR-01, MRTR-07
 #[test]
 fn asking_the_client_is_an_input_request_in_the_modern_era_only() {
     for name in ["sampling/createMessage", "roots/list", "elicitation/create"] {

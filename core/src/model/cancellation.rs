@@ -2,7 +2,7 @@
 //!
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation>
 
-pub use super::id::RequestId;
+pub use crate::wire::jsonrpc::RequestId;
 
 use super::encode::{Members, Object};
 use super::macros::setters;
@@ -44,7 +44,7 @@ impl Members for CancelledNotificationParams {
         to.optional("reason", &self.reason)
     }
 
-    fn meta(&self, _revision: Revision) -> Option<&Meta> {
+    fn metadata(&self, _revision: Revision) -> Option<&Meta> {
         Some(&self.meta)
     }
 }

@@ -1,7 +1,7 @@
 //! Encoding towards a revision: a peer is sent only what its revision knows.
 //!
 //! [`In`] turns anything that implements [`Encode`] into a [`Serialize`], so a message goes straight into
-//! the transmit buffer. Objects implement [`Members`] instead, which lets [`Complete`] and [`WithMeta`] add
+//! the transmit buffer. Objects implement [`Members`] instead, which lets [`Identified`] and [`WithMeta`] add
 //! to them without a copy.
 
 use super::caching::{CacheScope, TtlMs};
@@ -33,11 +33,11 @@ impl<T: Encode + ?Sized> Serialize for In<'_, T> {
 
 /// An object of the protocol, as the members that a revision knows.
 pub trait Members {
-    /// Writes all members but the `_meta` that [`Members::meta`] returns.
+    /// Writes all members but the `_meta` that [`Members::metadata`] returns.
     fn members<M: SerializeMap>(&self, to: &mut Object<M>) -> Result<(), M::Error>;
 
     /// The `_meta` of a message or result in `revision`; it is written last, and may be added to.
-    fn meta(&self, _revision: Revision) -> Option<&Meta> {
+    fn metadata(&self, _revision: Revision) -> Option<&Meta> {
         None
     }
 }
@@ -58,19 +58,19 @@ impl<T: Encode> Encode for [T] {
     }
 }
 
-/// A complete result of a request, together with the identity of the server that gives it.
+/// A result together with the identity of the server that gives it.
 ///
 /// The identity goes into `_meta` where the revision puts it there (META-19). A result encodes its own
 /// `resultType`, so this is only needed to add the identity.
 ///
 /// <https://modelcontextprotocol.io/specification/2026-07-28/basic/index#meta>
 #[derive(Clone, Copy, Debug)]
-pub struct Complete<'a, T: ?Sized> {
+pub struct Identified<'a, T: ?Sized> {
     body: &'a T,
     server_info: Option<&'a Json>,
 }
 
-impl<'a, T: Members + ?Sized> Complete<'a, T> {
+impl<'a, T: Members + ?Sized> Identified<'a, T> {
     /// The result `body`, given by the server whose `Implementation` is `server_info`.
     pub fn new(body: &'a T, server_info: Option<&'a Json>) -> Self {
         Self { body, server_info }
@@ -78,7 +78,7 @@ impl<'a, T: Members + ?Sized> Complete<'a, T> {
 }
 
 // Not `Members`: its `_meta` is put together while it is written.
-impl<T: Members + ?Sized> Encode for Complete<'_, T> {
+impl<T: Members + ?Sized> Encode for Identified<'_, T> {
     fn encode<S: Serializer>(&self, revision: Revision, serializer: S) -> Result<S::Ok, S::Error> {
         match self.server_info.filter(|_| revision.dialect().result_type) {
             Some(info) => {
@@ -105,7 +105,7 @@ impl<'a, T: Members + ?Sized> WithMeta<'a, T> {
     fn encode_object<S: Serializer>(&self, revision: Revision, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = Object { map: serializer.serialize_map(None)?, revision };
         self.body.members(&mut object)?;
-        let own = self.body.meta(revision).filter(|meta| !meta.is_empty());
+        let own = self.body.metadata(revision).filter(|meta| !meta.is_empty());
         if own.is_some() || !self.entries.is_empty() {
             object.member("_meta", &Joined { own, entries: self.entries })?;
         }
@@ -221,14 +221,7 @@ impl<M: SerializeMap> Object<M> {
     /// `structuredContent` where the revision has it and allows it to be this (TOOL-25).
     pub fn structured_content(&mut self, content: &Option<Json>) -> Result<(), M::Error> {
         let output = self.dialect().structured_output;
-        self.optional(
-            "structuredContent",
-            &content.as_ref().filter(|content| match output {
-                StructuredOutput::None => false,
-                StructuredOutput::Object => content.is_object(),
-                StructuredOutput::Any => true,
-            }),
-        )
+        self.optional("structuredContent", &content.as_ref().filter(|content| output.allows(content)))
     }
 
     /// `resultType: "complete"` where results have a type (RPC-09).
@@ -256,6 +249,17 @@ impl<M: SerializeMap> Object<M> {
             self.member(name, value)?;
         }
         Ok(())
+    }
+}
+
+impl StructuredOutput {
+    /// Whether `structuredContent` may be this (TOOL-24, TOOL-25).
+    pub fn allows(self, content: &Json) -> bool {
+        match self {
+            Self::None => false,
+            Self::Object => content.is_object(),
+            Self::Any => true,
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/index#error-codes>
 
 use super::capabilities::ClientCapabilities;
+use super::elicitation::{ElicitRequestParams, ElicitRequestUrlParams};
 use super::encode::{Members, Object};
 use crate::dialect::Revision;
 use alloc::string::{String, ToString};
@@ -76,5 +77,26 @@ impl ResourceNotFoundData {
 impl Members for ResourceNotFoundData {
     fn members<M: SerializeMap>(&self, to: &mut Object<M>) -> Result<(), M::Error> {
         to.member("uri", &self.uri)
+    }
+}
+
+/// With error -32042, 2025-11-25 only: the URLs to visit first (ELIC-27).
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[non_exhaustive]
+pub struct UrlElicitationRequiredData {
+    /// The URLs, each with its `elicitationId`.
+    pub elicitations: Vec<ElicitRequestParams>,
+}
+
+impl UrlElicitationRequiredData {
+    /// These have to be visited first.
+    pub fn new(elicitations: Vec<ElicitRequestUrlParams>) -> Self {
+        Self { elicitations: elicitations.into_iter().map(Into::into).collect() }
+    }
+}
+
+impl Members for UrlElicitationRequiredData {
+    fn members<M: SerializeMap>(&self, to: &mut Object<M>) -> Result<(), M::Error> {
+        to.encoded("elicitations", self.elicitations.as_slice())
     }
 }

@@ -114,7 +114,7 @@ impl Members for InitializeRequestParams {
         to.encoded("clientInfo", &self.client_info)
     }
 
-    fn meta(&self, _revision: Revision) -> Option<&Meta> {
+    fn metadata(&self, _revision: Revision) -> Option<&Meta> {
         Some(&self.meta)
     }
 }
@@ -183,7 +183,7 @@ impl Members for InitializeResult {
         to.open(&self.extra, Self::KNOWN)
     }
 
-    fn meta(&self, _revision: Revision) -> Option<&Meta> {
+    fn metadata(&self, _revision: Revision) -> Option<&Meta> {
         Some(&self.meta)
     }
 }
@@ -257,7 +257,7 @@ impl Members for DiscoverResult {
         to.open(&self.extra, Self::KNOWN)
     }
 
-    fn meta(&self, _revision: Revision) -> Option<&Meta> {
+    fn metadata(&self, _revision: Revision) -> Option<&Meta> {
         Some(&self.meta)
     }
 }

@@ -102,7 +102,7 @@ impl Members for LoggingMessageNotificationParams {
         to.member("data", &self.data)
     }
 
-    fn meta(&self, _revision: Revision) -> Option<&Meta> {
+    fn metadata(&self, _revision: Revision) -> Option<&Meta> {
         Some(&self.meta)
     }
 }
@@ -132,7 +132,7 @@ impl Members for SetLevelRequestParams {
         to.member("level", &self.level)
     }
 
-    fn meta(&self, _revision: Revision) -> Option<&Meta> {
+    fn metadata(&self, _revision: Revision) -> Option<&Meta> {
         Some(&self.meta)
     }
 }

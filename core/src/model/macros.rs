@@ -51,7 +51,7 @@ macro_rules! open_object {
                     type Value = $name;
 
                     fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                        f.write_str(concat!("an object of type ", stringify!($name)))
+                        f.write_str("an object")
                     }
 
                     fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<$name, A::Error> {

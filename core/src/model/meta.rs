@@ -28,7 +28,7 @@ pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilitie
 pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 /// The server software (META-19).
 pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
-/// The subscription that a notification belongs to (SUB-06).
+/// The subscription that a notification belongs to (SUB-08).
 pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 /// The task that a message belongs to; 2025-11-25 only.
 pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";

@@ -74,7 +74,7 @@ impl Members for PaginatedRequestParams {
         to.optional("cursor", &self.cursor)
     }
 
-    fn meta(&self, _revision: Revision) -> Option<&Meta> {
+    fn metadata(&self, _revision: Revision) -> Option<&Meta> {
         Some(&self.meta)
     }
 }

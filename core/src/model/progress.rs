@@ -2,7 +2,7 @@
 //!
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress>
 
-pub use super::id::ProgressToken;
+pub use crate::wire::jsonrpc::ProgressToken;
 
 use super::encode::{Members, Number, Object};
 use super::macros::setters;
@@ -60,7 +60,7 @@ impl Members for ProgressNotificationParams {
         Ok(())
     }
 
-    fn meta(&self, _revision: Revision) -> Option<&Meta> {
+    fn metadata(&self, _revision: Revision) -> Option<&Meta> {
         Some(&self.meta)
     }
 }

@@ -5,7 +5,7 @@
 use super::annotations::Annotations;
 use super::caching::{CacheScope, TtlMs};
 use super::content::{InPlaceOf, ResourceContents, with_type};
-use super::decode::{lenient, lenient_list};
+use super::decode::{lenient, lenient_list, or_default};
 use super::encode::{Encode, Members, Object};
 use super::icons::Icon;
 use super::input_required::InputResponses;
@@ -245,7 +245,7 @@ impl Members for ListResourcesResult {
         to.open(&self.extra, Self::KNOWN)
     }
 
-    fn meta(&self, _revision: Revision) -> Option<&Meta> {
+    fn metadata(&self, _revision: Revision) -> Option<&Meta> {
         Some(&self.meta)
     }
 }
@@ -303,7 +303,7 @@ impl Members for ListResourceTemplatesResult {
         to.open(&self.extra, Self::KNOWN)
     }
 
-    fn meta(&self, _revision: Revision) -> Option<&Meta> {
+    fn metadata(&self, _revision: Revision) -> Option<&Meta> {
         Some(&self.meta)
     }
 }
@@ -316,7 +316,7 @@ pub struct ReadResourceRequestParams {
     /// The URI to read.
     pub uri: String,
     /// Answers to what an input-required result asked; from 2026-07-28 on.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub input_responses: InputResponses,
     /// The state of an input-required result, as it came; from 2026-07-28 on.
     pub request_state: Option<String>,
@@ -349,7 +349,7 @@ impl Members for ReadResourceRequestParams {
         to.input_responses(&self.input_responses, self.request_state.as_deref())
     }
 
-    fn meta(&self, _revision: Revision) -> Option<&Meta> {
+    fn metadata(&self, _revision: Revision) -> Option<&Meta> {
         Some(&self.meta)
     }
 }
@@ -397,7 +397,7 @@ impl Members for ReadResourceResult {
         to.open(&self.extra, Self::KNOWN)
     }
 
-    fn meta(&self, _revision: Revision) -> Option<&Meta> {
+    fn metadata(&self, _revision: Revision) -> Option<&Meta> {
         Some(&self.meta)
     }
 }
@@ -428,7 +428,7 @@ impl Members for ResourceUriParams {
         to.member("uri", &self.uri)
     }
 
-    fn meta(&self, _revision: Revision) -> Option<&Meta> {
+    fn metadata(&self, _revision: Revision) -> Option<&Meta> {
         Some(&self.meta)
     }
 }

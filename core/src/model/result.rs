@@ -106,7 +106,7 @@ impl Members for EmptyResult {
         to.open(&self.extra, Self::KNOWN)
     }
 
-    fn meta(&self, _revision: Revision) -> Option<&Meta> {
+    fn metadata(&self, _revision: Revision) -> Option<&Meta> {
         Some(&self.meta)
     }
 }

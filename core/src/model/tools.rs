@@ -274,7 +274,7 @@ impl Members for ListToolsResult {
         to.open(&self.extra, Self::KNOWN)
     }
 
-    fn meta(&self, _revision: Revision) -> Option<&Meta> {
+    fn metadata(&self, _revision: Revision) -> Option<&Meta> {
         Some(&self.meta)
     }
 }

@@ -268,7 +268,7 @@ impl<'de> Deserialize<'de> for ResourceContents {
         match (text, blob) {
             (Some(text), _) => Ok(Self::Text(TextResourceContents { uri, mime_type, text, meta })),
             (None, Some(blob)) => Ok(Self::Blob(BlobResourceContents { uri, mime_type, blob, meta })),
-            (None, None) => Err(de::Error::custom("resource contents with neither `text` nor `blob`")),
+            (None, None) => Err(de::Error::missing_field("text")),
         }
     }
 }

@@ -3,9 +3,9 @@
 use super::Meta;
 use crate::error::{PeerError, code};
 use crate::model::decode::Key;
-use crate::model::id::{ProgressToken, RequestId};
 use crate::model::json::JsonMap;
 use crate::model::logging::LoggingLevel;
+use crate::wire::jsonrpc::{ProgressToken, RequestId};
 use alloc::borrow::Cow;
 use alloc::format;
 use core::fmt;
@@ -74,7 +74,7 @@ impl<'a> RequestMeta<'a> {
         value(super::PROGRESS_TOKEN, "a string or an integer", self.progress_token)
     }
 
-    /// The subscription that a notification belongs to (SUB-06).
+    /// The subscription that a notification belongs to (SUB-08).
     pub fn subscription_id(&self) -> Result<Option<RequestId>, PeerError> {
         value(super::SUBSCRIPTION_ID, "a string or an integer", self.subscription_id)
     }
@@ -98,7 +98,9 @@ impl<'a> RequestMeta<'a> {
     ///
     /// The error is for the peer as it stands: -32602, naming the missing key.
     pub fn required(&self) -> Result<(Cow<'a, str>, &'a RawValue), PeerError> {
-        let lacks = |message| PeerError::new(code::INVALID_PARAMS, message, "a modern request must have it");
+        let lacks = |message: &'static str| {
+            PeerError::new(code::INVALID_PARAMS, message, "a modern request must have it")
+        };
         let version = self
             .protocol_version()?
             .ok_or_else(|| lacks("_meta lacks io.modelcontextprotocol/protocolVersion"))?;
@@ -128,7 +130,11 @@ impl<'a> RequestMeta<'a> {
 }
 
 fn invalid(path: &str, expected: &str) -> PeerError {
-    PeerError::new(code::INVALID_PARAMS, "Invalid _meta", format!("{path}: expected {expected}"))
+    PeerError::new(
+        code::INVALID_PARAMS,
+        format!("{path}: expected {expected}"),
+        "found while reading `_meta`",
+    )
 }
 
 fn invalid_at(key: &str, expected: &str, raw: &RawValue) -> PeerError {
@@ -140,11 +146,7 @@ fn invalid_at(key: &str, expected: &str, raw: &RawValue) -> PeerError {
         Some(b'n') => "null",
         _ => "a number",
     };
-    PeerError::new(
-        code::INVALID_PARAMS,
-        "Invalid _meta",
-        format!("params._meta[\"{key}\"]: expected {expected}, found {came}"),
-    )
+    invalid(&format!("params._meta[\"{key}\"]"), &format!("{expected}, found {came}"))
 }
 
 fn value<'a, T: Deserialize<'a>>(

@@ -1,9 +1,8 @@
 use super::*;
 use crate::dialect::Revision;
 use crate::error::code;
-use crate::model::cancellation::RequestId;
 use crate::model::logging::LoggingLevel;
-use crate::model::progress::ProgressToken;
+use crate::wire::jsonrpc::{ProgressToken, RequestId};
 use alloc::boxed::Box;
 use serde_json::value::RawValue;
 
@@ -79,7 +78,7 @@ fn a_request_is_read_in_place() {
     assert_eq!(meta.client_info().unwrap().unwrap().get(), r#"{"name": "kiln", "version": "0.3.0"}"#);
     assert_eq!(meta.log_level(), Ok(Some(LoggingLevel::Warning)));
     assert_eq!(meta.subscription_id(), Ok(Some(RequestId::from("sub-7"))));
-    assert_eq!(meta.progress_token(), Ok(Some(ProgressToken::Number(7))));
+    assert_eq!(meta.progress_token(), Ok(Some(ProgressToken::from(7))));
     assert!(meta.traceparent().unwrap().unwrap().starts_with("00-4bf92f35"));
     assert_eq!(meta.tracestate().unwrap().unwrap(), "shop=1");
     assert_eq!(meta.baggage().unwrap().unwrap(), "tenant=north");
@@ -136,8 +135,8 @@ fn a_value_of_the_wrong_type_is_named_by_its_path() {
             "params._meta[\"io.modelcontextprotocol/clientCapabilities\"]: expected an object, found an array",
         ),
     ];
-    for (error, detail) in errors {
-        assert_eq!((error.code, error.detail.as_str()), (code::INVALID_PARAMS, detail));
+    for (error, message) in errors {
+        assert_eq!((error.code, &*error.message), (code::INVALID_PARAMS, message));
     }
 }
 

@@ -5,15 +5,20 @@ use super::{encoded, names};
 use crate::dialect::Revision;
 use crate::model::annotations::{Annotations, Role};
 use crate::model::capabilities::*;
+use crate::model::completion::*;
 use crate::model::content::*;
+use crate::model::elicitation::ElicitResult;
 use crate::model::encode::Encode;
 use crate::model::icons::{Icon, IconTheme};
 use crate::model::json::{Json, JsonMap};
 use crate::model::lifecycle::*;
 use crate::model::meta::Meta;
 use crate::model::progress::ProgressNotificationParams;
+use crate::model::prompts::*;
 use crate::model::resources::*;
+use crate::model::roots::*;
 use crate::model::tools::*;
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -297,4 +302,68 @@ fn read_resource_result() {
     let result = ReadResourceResult::new(vec![]).meta(meta());
     let legacy = "_meta contents";
     assert_names(&result, [legacy, legacy, legacy, legacy, "_meta cacheScope contents resultType ttlMs"]);
+}
+
+#[test]
+fn prompt() {
+    let prompt = Prompt::new("ticket")
+        .title("Ticket")
+        .description("Writes a ticket")
+        .arguments(vec![PromptArgument::new("bike").title("Bike").description("Which").required(true)])
+        .icons(icons())
+        .meta(meta());
+    let oldest = "arguments description name";
+    let full = "_meta arguments description icons name title";
+    assert_names(&prompt, [oldest, oldest, "_meta arguments description name title", full, full]);
+    let oldest = "description name required";
+    let full = "description name required title";
+    assert_names(&prompt.arguments[0], [oldest, oldest, full, full, full]);
+}
+
+/// MRTR-23
+#[test]
+fn get_prompt_params() {
+    let params = GetPromptRequestParams::new("ticket")
+        .arguments(BTreeMap::from([("bike".into(), "B-42".into())]))
+        .input_responses(JsonMap::from([("day".into(), Json::empty_object())]))
+        .request_state("s")
+        .meta(meta());
+    let legacy = "_meta arguments name";
+    let modern = "_meta arguments inputResponses name requestState";
+    assert_names(&params, [legacy, legacy, legacy, legacy, modern]);
+}
+
+#[test]
+fn completion_params() {
+    let reference = PromptReference::new("ticket").title("Ticket");
+    let params = CompleteRequestParams::new(reference, CompletionArgument::new("bike", "B-"))
+        .context(CompletionContext::new(BTreeMap::from([("shop".into(), "north".into())])))
+        .meta(meta());
+    let (older, newer) = ("_meta argument ref", "_meta argument context ref");
+    assert_names(&params, [older, older, newer, newer, newer]);
+    assert_names(
+        &params.reference,
+        ["name type", "name type", "name title type", "name title type", "name title type"],
+    );
+}
+
+#[test]
+fn root() {
+    let root = Root::new("file:///srv/bikes").name("bikes").meta(meta());
+    assert_names(&root, ["name uri", "name uri", "_meta name uri", "_meta name uri", "_meta name uri"]);
+}
+
+#[test]
+fn list_roots_result() {
+    let result = ListRootsResult::new(vec![]).meta(meta());
+    let legacy = "_meta roots";
+    assert_names(&result, [legacy, legacy, legacy, legacy, "roots"]);
+}
+
+/// ELIC-28
+#[test]
+fn elicit_result() {
+    let result = ElicitResult::accept(Json::empty_object()).meta(meta());
+    let legacy = "_meta action content";
+    assert_names(&result, [legacy, legacy, legacy, legacy, "action content"]);
 }

@@ -11,7 +11,7 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
-use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Error, IgnoredAny, MapAccess, Unexpected, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -100,7 +100,7 @@ impl Members for CallToolRequestParams<'_> {
         Ok(())
     }
 
-    fn meta(&self, _revision: Revision) -> Option<&Meta> {
+    fn metadata(&self, _revision: Revision) -> Option<&Meta> {
         Some(&self.meta)
     }
 }
@@ -112,7 +112,7 @@ impl<'de> Deserialize<'de> for CallToolRequestParams<'de> {
             type Value = CallToolRequestParams<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("the parameters of tools/call")
+                f.write_str("an object")
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
@@ -121,14 +121,14 @@ impl<'de> Deserialize<'de> for CallToolRequestParams<'de> {
                 while let Some(Key(key)) = map.next_key()? {
                     match &*key {
                         "name" => name = Some(map.next_value::<Key<'de>>()?.0),
-                        "arguments" => params.arguments = object(&mut map, "arguments: expected an object")?,
+                        "arguments" => params.arguments = map.next_value::<ObjectText<'de>>()?.0,
                         "inputResponses" => {
-                            params.input_responses = object(&mut map, "inputResponses: expected an object")?;
+                            params.input_responses = map.next_value::<ObjectText<'de>>()?.0;
                         }
                         "requestState" => {
                             params.request_state = map.next_value::<Option<Key<'de>>>()?.map(|state| state.0);
                         }
-                        "task" => params.task = object(&mut map, "task: expected an object")?,
+                        "task" => params.task = map.next_value::<ObjectText<'de>>()?.0,
                         _ => {
                             map.next_value::<IgnoredAny>()?;
                         }
@@ -143,15 +143,20 @@ impl<'de> Deserialize<'de> for CallToolRequestParams<'de> {
 }
 
 /// An object as it stands in the message, or nothing; `null` counts as nothing.
-fn object<'de, A: MapAccess<'de>>(
-    map: &mut A,
-    expected: &'static str,
-) -> Result<Option<Cow<'de, RawValue>>, A::Error> {
-    let raw: &'de RawValue = map.next_value()?;
-    match raw.get().as_bytes().first() {
-        Some(b'{') => Ok(Some(Cow::Borrowed(raw))),
-        Some(b'n') => Ok(None),
-        _ => Err(A::Error::custom(expected)),
+struct ObjectText<'a>(Option<Cow<'a, RawValue>>);
+
+impl<'de> Deserialize<'de> for ObjectText<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = <&RawValue>::deserialize(deserializer)?;
+        let came = match raw.get().as_bytes().first() {
+            Some(b'{') => return Ok(Self(Some(Cow::Borrowed(raw)))),
+            Some(b'n') => return Ok(Self(None)),
+            Some(b'[') => Unexpected::Seq,
+            Some(b'"') => Unexpected::Str("…"),
+            Some(first @ (b't' | b'f')) => Unexpected::Bool(*first == b't'),
+            _ => Unexpected::Other("number"),
+        };
+        Err(D::Error::invalid_type(came, &"an object"))
     }
 }
 
@@ -225,7 +230,7 @@ impl Members for CallToolResult {
         to.open(&self.extra, Self::KNOWN)
     }
 
-    fn meta(&self, _revision: Revision) -> Option<&Meta> {
+    fn metadata(&self, _revision: Revision) -> Option<&Meta> {
         Some(&self.meta)
     }
 }

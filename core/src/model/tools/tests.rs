@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::encode::{Complete, In, WithMeta};
+use crate::model::encode::{Identified, In, WithMeta};
 use crate::model::tests::{encoded, json, names};
 use alloc::borrow::Cow;
 use alloc::format;
@@ -174,17 +174,17 @@ fn the_identity_of_the_server_joins_the_metadata_in_2026_07_28() {
             .with("a/b", Json::parse("1").unwrap())
             .with(crate::model::meta::SERVER_INFO, info.clone()),
     );
-    let complete = Complete::new(&result, Some(&info));
+    let complete = Identified::new(&result, Some(&info));
     assert_eq!(
         serde_json::to_string(&In(Revision::V2026_07_28, &complete)).unwrap(),
         r#"{"resultType":"complete","content":[],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"spokes","version":"2.1.0"},"a/b":1}}"#
     );
     let plain = CallToolResult::new();
     assert_eq!(
-        encoded(Revision::V2025_11_25, &Complete::new(&plain, Some(&info))),
+        encoded(Revision::V2025_11_25, &Identified::new(&plain, Some(&info))),
         json(r#"{"content":[]}"#)
     );
-    assert_eq!(names(&encoded(Revision::LATEST, &Complete::new(&plain, None))), ["content", "resultType"]);
+    assert_eq!(names(&encoded(Revision::LATEST, &Identified::new(&plain, None))), ["content", "resultType"]);
 }
 
 #[test]
@@ -199,4 +199,20 @@ fn entries_can_be_added_to_the_metadata_of_a_request() {
             r#"{"name":"x","_meta":{"progressToken":7,"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}"#
         )
     );
+}
+
+/// TOOL-42: what the peer is told says where and what.
+#[test]
+fn an_error_about_a_call_names_the_member() {
+    let told = |text: &str| {
+        let params = serde_json::from_str(text).unwrap();
+        crate::wire::jsonrpc::decode::<CallToolRequestParams<'_>>(Some(params), "params").unwrap_err().message
+    };
+    assert_eq!(
+        told(r#"{"name":"x","arguments":[]}"#),
+        "params.arguments: expected an object, found an array"
+    );
+    assert_eq!(told(r#"{"name":7}"#), "params.name: expected a string, found a number");
+    assert_eq!(told("{}"), "params.name: missing");
+    assert_eq!(told("[]"), "params: expected an object, found an array");
 }

@@ -1,0 +1,126 @@
+//! `subscriptions/listen`: one stream of the notifications that a client asks for; from 2026-07-28 on.
+//!
+//! The stream ends with an [`EmptyResult`](super::result::EmptyResult) whose `_meta` names the subscription.
+//!
+//! <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions>
+
+use super::encode::{Members, Object};
+use super::json::JsonMap;
+use super::macros::{open_object, setters};
+use super::meta::Meta;
+use crate::dialect::Revision;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::Deserialize;
+use serde::ser::SerializeMap;
+
+/// Which notifications are wanted, or in the acknowledgement: will come.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SubscriptionFilter {
+    /// `notifications/tools/list_changed`.
+    pub tools_list_changed: Option<bool>,
+    /// `notifications/prompts/list_changed`.
+    pub prompts_list_changed: Option<bool>,
+    /// `notifications/resources/list_changed`.
+    pub resources_list_changed: Option<bool>,
+    /// `notifications/resources/updated`, for these URIs.
+    pub resource_subscriptions: Vec<String>,
+    /// What extensions add, such as `taskIds` (EXT-12).
+    pub extra: JsonMap,
+}
+
+impl SubscriptionFilter {
+    /// Nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+setters!(SubscriptionFilter {
+    tools_list_changed?: bool,
+    prompts_list_changed?: bool,
+    resources_list_changed?: bool,
+    resource_subscriptions: Vec<String>,
+    extra: JsonMap,
+});
+
+open_object!(SubscriptionFilter {
+    required {}
+    optional {
+        "toolsListChanged" => tools_list_changed,
+        "promptsListChanged" => prompts_list_changed,
+        "resourcesListChanged" => resources_list_changed,
+        "resourceSubscriptions" => resource_subscriptions,
+    }
+});
+
+impl Members for SubscriptionFilter {
+    fn members<M: SerializeMap>(&self, to: &mut Object<M>) -> Result<(), M::Error> {
+        to.optional("toolsListChanged", &self.tools_list_changed)?;
+        to.optional("promptsListChanged", &self.prompts_list_changed)?;
+        to.optional("resourcesListChanged", &self.resources_list_changed)?;
+        to.list("resourceSubscriptions", &self.resource_subscriptions)?;
+        to.open(&self.extra, Self::KNOWN)
+    }
+}
+
+/// The parameters of `subscriptions/listen`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct SubscriptionsListenRequestParams {
+    /// What is wanted.
+    pub notifications: SubscriptionFilter,
+    /// Metadata to send. What came is read with [`RequestMeta`](super::meta::RequestMeta).
+    #[serde(skip)]
+    pub meta: Meta,
+}
+
+impl SubscriptionsListenRequestParams {
+    /// These notifications are wanted.
+    pub fn new(notifications: SubscriptionFilter) -> Self {
+        Self { notifications, meta: Meta::new() }
+    }
+}
+
+setters!(SubscriptionsListenRequestParams { meta: Meta });
+
+impl Members for SubscriptionsListenRequestParams {
+    fn members<M: SerializeMap>(&self, to: &mut Object<M>) -> Result<(), M::Error> {
+        to.encoded("notifications", &self.notifications)
+    }
+
+    fn metadata(&self, _revision: Revision) -> Option<&Meta> {
+        Some(&self.meta)
+    }
+}
+
+/// The parameters of `notifications/subscriptions/acknowledged`, the first message of the stream.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct SubscriptionsAcknowledgedNotificationParams {
+    /// What of the wanted will come (SUB-06).
+    pub notifications: SubscriptionFilter,
+    /// Metadata; names the subscription.
+    #[serde(default, rename = "_meta")]
+    pub meta: Meta,
+}
+
+impl SubscriptionsAcknowledgedNotificationParams {
+    /// These notifications will come.
+    pub fn new(notifications: SubscriptionFilter) -> Self {
+        Self { notifications, meta: Meta::new() }
+    }
+}
+
+setters!(SubscriptionsAcknowledgedNotificationParams { meta: Meta });
+
+impl Members for SubscriptionsAcknowledgedNotificationParams {
+    fn members<M: SerializeMap>(&self, to: &mut Object<M>) -> Result<(), M::Error> {
+        to.encoded("notifications", &self.notifications)
+    }
+
+    fn metadata(&self, _revision: Revision) -> Option<&Meta> {
+        Some(&self.meta)
+    }
+}
