@@ -1,5 +1,6 @@
 //! Errors by blame: the peer's, the call's, the embedding application's.
 
+use crate::model::Json;
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -167,6 +168,11 @@ pub enum CallError {
         /// What was expected and what came.
         reason: String,
     },
+    /// The server wants to be told more before it goes on (`input_required`).
+    InputRequired {
+        /// The whole result, as it came: input requests and request state.
+        result: Json,
+    },
     /// The server wants authorization: HTTP 401 or 403.
     Unauthorized {
         /// The HTTP status.
@@ -174,6 +180,8 @@ pub enum CallError {
     },
     /// Too much is under way already; see the named bound in [`Limits`](crate::limits::Limits).
     Full(Full),
+    /// The call was made in a way that cannot be; nothing was sent.
+    Misuse(ApiMisuse),
 }
 
 impl fmt::Display for CallError {
@@ -191,8 +199,10 @@ impl fmt::Display for CallError {
             Self::Unsupported { what } => write!(f, "the server does not offer {what}; nothing was sent"),
             Self::Broken { reason, .. } => f.write_str(reason),
             Self::Invalid { reason } => write!(f, "the server broke the protocol: {reason}"),
+            Self::InputRequired { .. } => f.write_str("the server needs input before it can go on"),
             Self::Unauthorized { status } => write!(f, "the server wants authorization (HTTP {status})"),
             Self::Full(full) => full.fmt(f),
+            Self::Misuse(misuse) => misuse.fmt(f),
         }
     }
 }

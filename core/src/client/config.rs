@@ -1,0 +1,178 @@
+//! What a client is, and how it goes about its calls.
+
+use crate::dialect::Revision;
+use crate::head::Headers;
+use crate::limits::Limits;
+use crate::model::Meta;
+use crate::model::capabilities::ClientCapabilities;
+use crate::model::lifecycle::Implementation;
+use crate::model::logging::LoggingLevel;
+use crate::time::Duration;
+
+/// A client's identity and choices, shared by all its connections.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Config {
+    /// The application that uses this library, as servers are told.
+    pub identity: Implementation,
+    /// Whether modern requests carry the identity. Default yes (META-10); the legacy handshake always does.
+    pub announce_identity: bool,
+    /// What servers may ask of this client. Default nothing.
+    pub capabilities: ClientCapabilities,
+    /// Which era to speak. Default [`EraChoice::Auto`].
+    pub era: EraChoice,
+    /// Bounds.
+    pub limits: Limits,
+    /// Log messages from this level on are asked for. Default none. A modern server is asked with each
+    /// request, a legacy one once, if it has `logging`.
+    pub log_level: Option<LoggingLevel>,
+    /// Whether a call for which the server declared no capability fails at once as
+    /// [`CallError::Unsupported`](crate::error::CallError::Unsupported). Default yes (INIT-13).
+    pub check_capabilities: bool,
+    /// More fields for every HTTP request, such as `Authorization`. Those that the protocol itself sets are
+    /// left out.
+    pub headers: Headers,
+}
+
+impl Config {
+    /// A client with this identity, no capabilities and default limits.
+    pub fn new(identity: Implementation) -> Self {
+        Self {
+            identity,
+            announce_identity: true,
+            capabilities: ClientCapabilities::default(),
+            era: EraChoice::default(),
+            limits: Limits::default(),
+            log_level: None,
+            check_capabilities: true,
+            headers: Headers::new(),
+        }
+    }
+
+    /// Sets what servers may ask of this client.
+    #[must_use]
+    pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
+        self.capabilities = capabilities;
+        self
+    }
+
+    /// Sets which era to speak.
+    #[must_use]
+    pub fn era(mut self, era: EraChoice) -> Self {
+        self.era = era;
+        self
+    }
+
+    /// Sets the bounds.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Asks for log messages from `level` on.
+    #[must_use]
+    pub fn log_level(mut self, level: LoggingLevel) -> Self {
+        self.log_level = Some(level);
+        self
+    }
+
+    /// Sets whether modern requests carry the identity.
+    #[must_use]
+    pub fn announce_identity(mut self, announce: bool) -> Self {
+        self.announce_identity = announce;
+        self
+    }
+
+    /// Sets whether calls that the server declared no capability for are refused here.
+    #[must_use]
+    pub fn check_capabilities(mut self, check: bool) -> Self {
+        self.check_capabilities = check;
+        self
+    }
+
+    /// Adds a field to every HTTP request.
+    #[must_use]
+    pub fn header(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
+        self.headers.push(name, value);
+        self
+    }
+}
+
+/// Which era to speak with a server.
+///
+/// <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#compatibility-matrix>
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EraChoice {
+    /// Modern if the server is, else legacy: it is asked `server/discover` first.
+    #[default]
+    Auto,
+    /// Modern only.
+    Modern,
+    /// Legacy only: the server is sent `initialize` without a probe.
+    Legacy,
+    /// This revision only.
+    Pinned(Revision),
+}
+
+/// How one call is to be made.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct CallOptions {
+    /// How long the call may wait; progress starts it again. Default
+    /// [`Limits::request`](crate::limits::Limits::request).
+    pub timeout: Option<Duration>,
+    /// How long it may wait whatever progress it makes. Default
+    /// [`Limits::request_max`](crate::limits::Limits::request_max).
+    pub max: Option<Duration>,
+    /// Whether the server is asked for progress. Default no.
+    pub progress: bool,
+    /// Log messages from this level on, for this call alone, from a modern server. Default
+    /// [`Config::log_level`].
+    pub log_level: Option<LoggingLevel>,
+    /// More entries for the request's `_meta`. Those that the protocol itself sets are left out.
+    pub meta: Meta,
+}
+
+impl CallOptions {
+    /// The defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets how long the call may wait.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Sets how long the call may wait whatever progress it makes.
+    #[must_use]
+    pub fn max(mut self, max: Duration) -> Self {
+        self.max = Some(max);
+        self
+    }
+
+    /// Asks for progress.
+    #[must_use]
+    pub fn progress(mut self) -> Self {
+        self.progress = true;
+        self
+    }
+
+    /// Asks for log messages from `level` on, for this call alone.
+    #[must_use]
+    pub fn log_level(mut self, level: LoggingLevel) -> Self {
+        self.log_level = Some(level);
+        self
+    }
+
+    /// Sets more entries for the request's `_meta`.
+    #[must_use]
+    pub fn meta(mut self, meta: Meta) -> Self {
+        self.meta = meta;
+        self
+    }
+}

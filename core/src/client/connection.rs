@@ -1,0 +1,462 @@
+//! A server at the other end of a byte stream, such as the pipes of a child process.
+//!
+//! <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio>
+
+use super::call::{Call, SetLevel};
+use super::calls::{CallId, timed_out};
+use super::config::{CallOptions, Config};
+use super::event::{Event, Out};
+use super::link::{self, Link};
+use super::negotiate::{Answer, Negotiation, Step};
+use super::reply::Pending;
+use super::request::{self, Envelope, Prepared, Source};
+use super::text;
+use crate::diagnostic::Diagnostic;
+use crate::dialect::{Era, Revision};
+use crate::error::{ApiMisuse, CallError, ErrorObject, Full, code};
+use crate::head::End;
+use crate::model::Json;
+use crate::time::{Instant, Now};
+use crate::wire::jsonrpc::{self, Incoming, Malformed, Message, Request, RequestId, Response};
+use crate::wire::lines::{Line, Lines};
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// A client's end of a byte stream.
+///
+/// Bytes of the server go in by [`handle_bytes`](Self::handle_bytes), bytes for it come out by
+/// [`transmit`](Self::transmit) and [`advance`](Self::advance). It begins to negotiate the era as soon as it
+/// exists; calls may be started at once and wait until they can be sent.
+#[derive(Debug)]
+pub struct Connection {
+    link: Link,
+    lines: Lines,
+    out: Vec<u8>,
+    /// How much of `out` is already on its way.
+    sent: usize,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Waiting for the answer to a probe or handshake with this id.
+    Negotiating {
+        wire: i64,
+        deadline: Instant,
+    },
+    /// The server died of the probe; a new process is to be started.
+    Respawning {
+        revision: Revision,
+    },
+    Open,
+    Closed,
+}
+
+/// What a [`Connection`] has to say.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Output {
+    /// Something happened.
+    Event(Event),
+    /// The server ended instead of answering the probe, as some legacy servers do. Start it again and call
+    /// [`Connection::handle_respawned`]; it will then be greeted the legacy way. Where that is impossible, call
+    /// [`Connection::handle_end`] once more.
+    Respawn,
+}
+
+impl Connection {
+    /// A connection to a server that is there and has not been spoken to.
+    pub fn new(now: Now, config: Arc<Config>) -> Self {
+        let (negotiation, step) = Negotiation::new(config.era);
+        let lines = Lines::new(config.limits.message);
+        let mut connection = Self {
+            link: Link::new(config, negotiation, None),
+            lines,
+            out: Vec::new(),
+            sent: 0,
+            state: State::Closed,
+        };
+        connection.follow(now.mono, step);
+        connection
+    }
+
+    /// Begins a call. Until the era is known it waits, and only its time runs.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Full`] with too many calls or bytes under way, [`CallError::Unsupported`] for what the
+    /// server does not offer, [`CallError::Misuse`] when the parameters cannot be serialized as a JSON
+    /// object, and why the connection is over if it is.
+    pub fn start<C: Call>(
+        &mut self,
+        now: Now,
+        call: &C,
+        options: CallOptions,
+    ) -> Result<Pending<C::Reply>, CallError> {
+        self.start_source(now.mono, call, options).map(|id| Pending::new(id, C::read))
+    }
+
+    fn start_source(
+        &mut self,
+        now: Instant,
+        source: &impl Source,
+        options: CallOptions,
+    ) -> Result<CallId, CallError> {
+        self.link.admit(source.method())?;
+        let patience = self.link.patience(&options);
+        if self.link.envelope.is_none() {
+            let prepared = Prepared::new(source, options).map_err(unserializable)?;
+            return Ok(self.link.calls.wait(now, patience, prepared));
+        }
+        let limit = self.link.config.limits.transmit;
+        if self.transmit().len() >= limit {
+            return Err(Full::new("transmit", limit).into());
+        }
+        let wire = self.link.calls.next_wire();
+        if let Some(envelope) = &self.link.envelope {
+            envelope.write(&mut self.out, wire, source, &options).map_err(unserializable)?;
+            self.out.push(b'\n');
+        }
+        Ok(self.link.calls.send(now, patience, wire))
+    }
+
+    /// Gives up a call: it settles as [`CallError::Cancelled`], and the server is told. A call that has
+    /// settled, or never was, stays as it is.
+    pub fn cancel(&mut self, _now: Now, call: CallId) {
+        self.abandon(call, "cancelled", CallError::Cancelled);
+    }
+
+    /// The reply or error of a call that has settled; `None` before that, and when it was taken already.
+    pub fn take<R>(&mut self, pending: &Pending<R>) -> Option<Result<R, CallError>> {
+        self.link.take(pending)
+    }
+
+    /// Nobody will take this call. It goes on; [`cancel`](Self::cancel) it first if nobody wants it either.
+    pub fn forget(&mut self, call: CallId) {
+        self.link.calls.forget(call);
+    }
+
+    /// Bytes that the server wrote.
+    pub fn handle_bytes(&mut self, now: Now, bytes: &[u8]) {
+        if matches!(self.state, State::Closed | State::Respawning { .. }) {
+            return;
+        }
+        // Out of `self` while the lines are lent; nothing else reads it.
+        let mut lines = core::mem::replace(&mut self.lines, Lines::new(0));
+        let mut input = bytes;
+        while let Some(line) = lines.next(&mut input) {
+            self.line(now.mono, line);
+        }
+        self.lines = lines;
+    }
+
+    /// The server's output has ended, or writing to it failed.
+    pub fn handle_end(&mut self, now: Now, end: End) {
+        let what = match end {
+            End::Complete => "the server closed the connection",
+            End::Broken => "the connection to the server broke",
+        };
+        self.handle_failed(now, what);
+    }
+
+    /// The same, with the reason in the words of whoever knows more: how the process exited, what it last
+    /// wrote to stderr.
+    pub fn handle_failed(&mut self, now: Now, reason: &str) {
+        match self.state {
+            State::Closed => {}
+            State::Negotiating { .. } if self.link.negotiation.may_fall_back() => {
+                let ended = CallError::Broken { reason: reason.into(), unsent: true };
+                if let Step::Initialize { revision } = self.link.negotiation.answer(Answer::Unusable(ended)) {
+                    self.state = State::Respawning { revision };
+                    self.link.events.act(Out::Respawn);
+                }
+            }
+            _ => {
+                // A server may exit without ending its last line.
+                let mut lines = core::mem::replace(&mut self.lines, Lines::new(0));
+                if let Some(line) = lines.end() {
+                    self.line(now.mono, line);
+                }
+                let unsent = self.link.envelope.is_none();
+                self.finish(CallError::Broken { reason: reason.into(), unsent });
+            }
+        }
+    }
+
+    /// A new server process has taken the place of the one that ended. Without [`Output::Respawn`] before it,
+    /// this does nothing.
+    pub fn handle_respawned(&mut self, now: Now) {
+        let State::Respawning { revision } = self.state else { return };
+        self.lines = Lines::new(self.link.config.limits.message);
+        self.out.clear();
+        self.sent = 0;
+        self.follow(now.mono, Step::Initialize { revision });
+    }
+
+    /// What the connection has to say; `None` when there is nothing more for now.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        match self.link.events.pop()? {
+            Out::Event(event) => Some(Output::Event(event)),
+            Out::Respawn => Some(Output::Respawn),
+            // Those belong to HTTP; nothing here queues them.
+            Out::Send(..) | Out::Abort(_) => None,
+        }
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is to be called at the latest.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let negotiation = match self.state {
+            State::Negotiating { deadline, .. } => Some(deadline),
+            _ => None,
+        };
+        [negotiation, self.link.calls.next_deadline()].into_iter().flatten().min()
+    }
+
+    /// Time has passed. Harmless when it is early, late or repeated.
+    pub fn handle_timeout(&mut self, now: Now) {
+        let now = now.mono;
+        // What follows the silence starts now, so this ends.
+        if let State::Negotiating { deadline, .. } = self.state
+            && deadline <= now
+        {
+            let step = self.link.negotiation.answer(Answer::Silence);
+            self.follow(now, step);
+        }
+        while let Some((id, after)) = self.link.calls.expired(now) {
+            self.abandon(id, &link::timeout_reason(after), timed_out(after));
+        }
+    }
+
+    /// Bytes for the server.
+    pub fn transmit(&self) -> &[u8] {
+        self.out.get(self.sent..).unwrap_or_default()
+    }
+
+    /// The first `n` bytes of [`transmit`](Self::transmit) are on their way.
+    pub fn advance(&mut self, n: usize) {
+        self.sent = self.sent.saturating_add(n).min(self.out.len());
+        if self.sent == self.out.len() {
+            self.out.clear();
+            self.sent = 0;
+        }
+    }
+
+    /// Whether to read from the server. No while it does not read what we have to say.
+    pub fn wants_read(&self) -> bool {
+        self.transmit().len() < self.link.config.limits.transmit
+    }
+
+    /// What is known about the server, once the era is.
+    pub fn details(&self) -> Option<&Arc<super::ServerDetails>> {
+        self.link.details.as_ref()
+    }
+
+    /// Ends the connection: calls under way settle as broken. Then close the server's input; there is
+    /// nothing to be said to it.
+    pub fn close(&mut self, _now: Now) {
+        let reason = "the connection was closed on this side".into();
+        self.finish(CallError::Broken { reason, unsent: false });
+    }
+
+    /// Whether the connection is over. There may still be events to poll and calls to take.
+    pub fn is_closed(&self) -> bool {
+        matches!(self.state, State::Closed)
+    }
+
+    /// Calls that have not been taken or forgotten.
+    pub fn calls(&self) -> usize {
+        self.link.calls.len()
+    }
+
+    fn finish(&mut self, error: CallError) {
+        self.state = State::Closed;
+        self.link.close(error);
+    }
+
+    fn abandon(&mut self, call: CallId, reason: &str, error: CallError) {
+        if let Some(wire) = self.link.calls.wire(call) {
+            request::cancelled(&mut self.out, wire, reason);
+            self.out.push(b'\n');
+        }
+        self.link.settle(call, Err(error));
+    }
+
+    /// Takes a step of the negotiation. Neither probe nor `initialize` is ever cancelled: the first would
+    /// end some servers, the second is forbidden (B28).
+    fn follow(&mut self, now: Instant, step: Step) {
+        let limits = &self.link.config.limits;
+        match step {
+            Step::Probe { revision, patient } => {
+                let wait = if patient { limits.request } else { limits.probe };
+                let wire = self.link.calls.next_wire();
+                request::discover(&mut self.out, wire, &self.link.config, revision);
+                self.sent_opening(wire, now + wait);
+            }
+            Step::Initialize { revision } => {
+                let wait = limits.request;
+                let wire = self.link.calls.next_wire();
+                request::initialize(&mut self.out, wire, &self.link.config, revision);
+                self.sent_opening(wire, now + wait);
+            }
+            Step::Settled(details) => {
+                if details.era() == Era::Legacy {
+                    self.out.extend_from_slice(request::INITIALIZED);
+                    self.out.push(b'\n');
+                }
+                self.state = State::Open;
+                self.link.connect(*details);
+                self.set_level(now);
+                self.launch();
+            }
+            Step::Failed(error) => self.finish(error),
+        }
+    }
+
+    fn sent_opening(&mut self, wire: i64, deadline: Instant) {
+        self.out.push(b'\n');
+        self.state = State::Negotiating { wire, deadline };
+    }
+
+    /// Tells a legacy server which log messages are wanted (LOG-06).
+    fn set_level(&mut self, now: Instant) {
+        let Some(level) = self.link.legacy_log_level() else { return };
+        if let Ok(id) = self.start_source(now, &SetLevel(level), CallOptions::new()) {
+            self.link.calls.forget(id);
+        }
+    }
+
+    /// Sends the calls that waited for the era.
+    fn launch(&mut self) {
+        loop {
+            let wire = self.link.calls.next_wire();
+            let Some((id, prepared)) = self.link.calls.launch(wire) else { return };
+            let Some(envelope) = &self.link.envelope else { return };
+            let written = match self.link.offered(prepared.method()) {
+                Ok(()) => write(envelope, &mut self.out, wire, &prepared),
+                Err(error) => Err(error),
+            };
+            if let Err(error) = written {
+                self.link.settle(id, Err(error));
+            }
+        }
+    }
+
+    fn line(&mut self, now: Instant, line: Line<'_>) {
+        let depth = self.link.config.limits.depth;
+        match line {
+            Line::Line(line) => match jsonrpc::read(line, depth) {
+                Ok(Incoming::Message(message)) => self.message(now, message),
+                Ok(Incoming::Batch(batch)) => {
+                    for message in batch {
+                        match message {
+                            Ok(message) => self.message(now, message),
+                            Err(malformed) => self.malformed(now, malformed),
+                        }
+                    }
+                }
+                Err(malformed) => self.malformed(now, malformed),
+            },
+            Line::TooLong { limit } => {
+                self.diagnose("framing", format!("a line is longer than {limit} bytes"))
+            }
+        }
+    }
+
+    fn message(&mut self, now: Instant, message: Message<'_>) {
+        match message {
+            Message::Response(response) => self.response(now, response),
+            Message::Notification(notification) => {
+                self.link.notification(now, &notification.method, notification.params);
+            }
+            Message::Request(request) => self.request(&request),
+        }
+    }
+
+    fn response(&mut self, now: Instant, response: Response<'_>) {
+        let wire = response.id.as_ref().and_then(RequestId::as_i64);
+        if let (State::Negotiating { wire: asked, .. }, Some(wire)) = (&self.state, wire)
+            && *asked == wire
+        {
+            let answer = match &response.outcome {
+                Ok(result) => Answer::Result(result),
+                Err(error) => Answer::Error(error, None),
+            };
+            let step = self.link.negotiation.answer(answer);
+            return self.follow(now, step);
+        }
+        match wire.and_then(|wire| self.link.calls.by_wire(wire)) {
+            Some(id) => {
+                let outcome = response.outcome.map(Json::from);
+                self.link.settle(id, outcome.map_err(|error| CallError::Server { error, status: None }));
+            }
+            None => {
+                let id = response.id.as_ref().map(|id| id as &dyn core::fmt::Display);
+                self.link.unasked(id, response.outcome.as_ref().err());
+            }
+        }
+    }
+
+    /// Never answered, not even when it is meant as a message: a server that prints its log to stdout would
+    /// be answered for ever (B03). What was meant as the response to a call ends that call.
+    fn malformed(&mut self, now: Instant, malformed: Malformed) {
+        let detail = &malformed.error.detail;
+        let wire = malformed.id.as_ref().filter(|_| malformed.response).and_then(RequestId::as_i64);
+        if let Some(wire) = wire {
+            let error = CallError::Invalid { reason: format!("the response is malformed: {detail}") };
+            if let State::Negotiating { wire: asked, .. } = self.state
+                && asked == wire
+            {
+                let step = self.link.negotiation.answer(Answer::Unusable(error));
+                return self.follow(now, step);
+            }
+            if let Some(id) = self.link.calls.by_wire(wire) {
+                return self.link.settle(id, Err(error));
+            }
+        }
+        let detail = format!("{}: {detail}", malformed.error.message);
+        self.diagnose("jsonrpc", detail);
+    }
+
+    /// A request of the server. Only a legacy server may have any (RPC-23, RPC-24).
+    fn request(&mut self, request: &Request<'_>) {
+        if !self.may_answer() {
+            let method = text::excerpt(&request.method);
+            return self.diagnose("client", format!("`{method}` was requested by a server that may not"));
+        }
+        if &*request.method == "ping" {
+            // An empty object always serializes.
+            let _ = jsonrpc::write_result(&mut self.out, &request.id, &Json::empty_object());
+        } else {
+            let error = ErrorObject::new(code::METHOD_NOT_FOUND, "Method not found");
+            jsonrpc::write_error(&mut self.out, Some(&request.id), &error);
+        }
+        self.out.push(b'\n');
+    }
+
+    fn may_answer(&self) -> bool {
+        match &self.state {
+            State::Open => self.link.details.as_deref().is_some_and(|details| details.era() == Era::Legacy),
+            State::Negotiating { .. } => self.link.negotiation.is_initializing(),
+            State::Respawning { .. } | State::Closed => false,
+        }
+    }
+
+    fn diagnose(&mut self, layer: &'static str, detail: String) {
+        self.link.events.diagnose(Diagnostic::new(layer, detail));
+    }
+}
+
+fn write(envelope: &Envelope, out: &mut Vec<u8>, wire: i64, prepared: &Prepared) -> Result<(), CallError> {
+    envelope.write(out, wire, prepared, &prepared.options).map_err(unserializable)?;
+    out.push(b'\n');
+    Ok(())
+}
+
+pub(super) fn unserializable(misuse: ApiMisuse) -> CallError {
+    CallError::Misuse(misuse)
+}
+
+#[cfg(test)]
+mod tests;

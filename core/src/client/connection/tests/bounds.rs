@@ -1,0 +1,103 @@
+use super::*;
+
+/// B85
+#[test]
+fn the_end_of_the_server_ends_every_call_with_the_reason() {
+    let mut peer = Peer::modern();
+    let calls: Vec<_> = (0..3).map(|_| peer.start(&CallTool::new("a"))).collect();
+    peer.connection.handle_failed(peer.now, "the server exited with status 3; stderr ends with `panic: x`");
+    for call in &calls {
+        let Some(Err(CallError::Broken { reason, unsent: false })) = peer.connection.take(call) else {
+            panic!()
+        };
+        assert!(reason.contains("panic: x"));
+    }
+    let error =
+        peer.connection.start(peer.now, &CallTool::new("a"), CallOptions::new()).map(drop).unwrap_err();
+    assert!(error.to_string().contains("panic: x"));
+    assert_eq!(peer.connection.calls(), 0);
+    assert_eq!(peer.connection.poll_timeout(), None);
+}
+
+#[test]
+fn a_last_line_without_its_end_still_counts() {
+    let mut peer = Peer::modern();
+    let call = peer.start(&CallTool::new("a"));
+    let id = id(&peer.one());
+    let line = json(&format!("{{'jsonrpc':'2.0','id':{id},'result':{{'content':[]}}}}"));
+    peer.connection.handle_bytes(peer.now, line.as_bytes());
+    peer.connection.handle_end(peer.now, End::Complete);
+    assert!(peer.connection.take(&call).unwrap().is_ok());
+}
+
+#[test]
+fn closing_settles_everything_and_is_the_last_event() {
+    let mut peer = Peer::modern();
+    let call = peer.start(&CallTool::new("a"));
+    peer.connection.close(peer.now);
+    peer.connection.close(peer.now);
+    let outputs = peer.drain();
+    assert!(
+        matches!(outputs[..], [Output::Event(Event::Settled(_)), Output::Event(Event::Closed(_))]),
+        "{outputs:?}"
+    );
+    assert!(peer.connection.take(&call).unwrap().is_err());
+    peer.says("{'jsonrpc':'2.0','method':'x/y'}");
+    assert!(peer.drain().is_empty());
+}
+
+#[test]
+fn calls_in_flight_are_bounded() {
+    let limits = Limits { in_flight: 2, ..Limits::default() };
+    let mut peer = Peer::modern_with(config().limits(limits));
+    let first = peer.start(&CallTool::new("a"));
+    peer.start(&CallTool::new("a"));
+    let error =
+        peer.connection.start(peer.now, &CallTool::new("a"), CallOptions::new()).map(drop).unwrap_err();
+    assert_eq!(error, CallError::Full(Full::new("in_flight", 2)));
+    let line = peer.written().remove(0);
+    peer.result(&line, "{'content':[]}");
+    peer.connection.take(&first).unwrap().unwrap();
+    peer.start(&CallTool::new("a"));
+}
+
+#[test]
+fn bytes_that_the_server_does_not_read_are_bounded() {
+    let limits = Limits { transmit: 100, ..Limits::default() };
+    let mut peer = Peer::legacy_with(config().limits(limits));
+    while peer.connection.wants_read() {
+        peer.says("{'jsonrpc':'2.0','id':1,'method':'ping'}");
+    }
+    let error = peer.connection.start(peer.now, &Ping, CallOptions::new()).map(drop).unwrap_err();
+    assert_eq!(error, CallError::Full(Full::new("transmit", 100)));
+    peer.connection.advance(50);
+    assert!(peer.connection.wants_read());
+}
+
+/// B07
+#[test]
+fn a_line_that_is_too_long_is_reported_and_the_next_one_read() {
+    let limits = Limits { message: 1_000, ..Limits::default() };
+    let mut peer = Peer::modern_with(config().limits(limits));
+    let call = peer.start(&CallTool::new("a"));
+    let line = peer.one();
+    peer.says(&"x".repeat(2_000));
+    peer.result(&line, "{'content':[]}");
+    assert_eq!(diagnostics(&peer.drain()), 1);
+    assert!(peer.connection.take(&call).unwrap().is_ok());
+}
+
+#[test]
+fn notifications_that_nobody_polls_are_bounded_and_counted() {
+    let limits = Limits { notifications: 3, ..Limits::default() };
+    let mut peer = Peer::modern_with(config().limits(limits));
+    for _ in 0..10 {
+        peer.says("{'jsonrpc':'2.0','method':'x/y'}");
+    }
+    let outputs = peer.drain();
+    assert_eq!(outputs.len(), 4);
+    let Output::Event(Event::Diagnostic(last)) = &outputs[3] else { panic!() };
+    assert!(last.detail.starts_with("7 "), "{last}");
+    peer.says("{'jsonrpc':'2.0','method':'x/y'}");
+    assert_eq!(peer.drain().len(), 1);
+}

@@ -1,0 +1,279 @@
+use super::*;
+
+/// VER-12, META-08, META-09, META-10
+#[test]
+fn the_probe_comes_first_and_carries_version_identity_and_capabilities() {
+    let mut peer = Peer::new(config());
+    assert_eq!(
+        peer.one(),
+        json(
+            "{'jsonrpc':'2.0','id':1,'method':'server/discover','params':{'_meta':{\
+             'io.modelcontextprotocol/protocolVersion':'2026-07-28',\
+             'io.modelcontextprotocol/clientInfo':{'name':'kiln','version':'0.3.0'},\
+             'io.modelcontextprotocol/clientCapabilities':{}}}}"
+        )
+    );
+}
+
+/// VER-13, DISC-09
+#[test]
+fn a_discover_result_means_modern() {
+    let peer = Peer::modern();
+    let details = peer.details();
+    assert_eq!(details.revision, Revision::V2026_07_28);
+    assert_eq!(details.info.as_ref().unwrap().name, "spokes");
+    assert_eq!(details.instructions.as_deref(), Some("Be kind."));
+    assert!(details.capabilities.tools.is_some());
+}
+
+/// VER-14, INIT-02, INIT-08, INIT-04
+#[test]
+fn an_error_to_the_probe_means_legacy() {
+    for code in ["-32601", "-32602", "-32000", "-1", "-32002"] {
+        let mut peer = Peer::new(config());
+        let probe = peer.one();
+        peer.error(&probe, &format!("{{'code':{code},'message':'no'}}"));
+        let initialize = peer.one();
+        assert_eq!(
+            initialize,
+            json(
+                "{'jsonrpc':'2.0','id':2,'method':'initialize','params':{'protocolVersion':'2025-11-25',\
+                 'capabilities':{},'clientInfo':{'name':'kiln','version':'0.3.0'}}}"
+            )
+        );
+        peer.result(&initialize, INITIALIZED);
+        assert_eq!(peer.one(), json("{'jsonrpc':'2.0','method':'notifications/initialized'}"));
+        assert_eq!(peer.details().revision, Revision::V2025_11_25);
+    }
+}
+
+/// VER-14: silence; the late answer is ignored, and the probe is not cancelled.
+#[test]
+fn silence_means_legacy_and_a_late_answer_is_ignored() {
+    let mut peer = Peer::new(config());
+    let probe = peer.one();
+    assert_eq!(peer.connection.poll_timeout(), Some(at(5_000).mono));
+    peer.wait(4_999);
+    assert!(peer.written().is_empty());
+    peer.wait(1);
+    let initialize = peer.one();
+    assert_eq!(method(&initialize), "initialize");
+    peer.result(&probe, DISCOVERED);
+    assert!(peer.connection.details().is_none());
+    peer.result(&initialize, INITIALIZED);
+    assert_eq!(peer.details().revision, Revision::V2025_11_25);
+    peer.result(&probe, DISCOVERED);
+    assert_eq!(peer.details().revision, Revision::V2025_11_25);
+    assert_eq!(method(&peer.one()), "notifications/initialized");
+}
+
+/// Some servers end when anything but `initialize` comes first.
+#[test]
+fn a_server_that_dies_of_the_probe_is_started_again_and_greeted_the_legacy_way() {
+    let mut peer = Peer::new(config());
+    peer.one();
+    let call = peer.start(&ListTools::new());
+    peer.connection.handle_end(peer.now, End::Complete);
+    assert_eq!(peer.drain(), [Output::Respawn]);
+    peer.says("{'jsonrpc':'2.0','id':1,'result':{}}");
+    peer.connection.handle_respawned(peer.now);
+    let initialize = peer.one();
+    assert_eq!(method(&initialize), "initialize");
+    peer.result(&initialize, INITIALIZED);
+    let lines = peer.written();
+    assert_eq!(
+        lines.iter().map(|line| method(line)).collect::<Vec<_>>(),
+        ["notifications/initialized", "tools/list"]
+    );
+    peer.result(&lines[1], "{'tools':[]}");
+    assert!(peer.connection.take(&call).unwrap().is_ok());
+}
+
+#[test]
+fn a_server_that_cannot_be_started_again_is_lost() {
+    let mut peer = Peer::new(config());
+    let call = peer.start(&ListTools::new());
+    peer.connection.handle_end(peer.now, End::Complete);
+    peer.connection.handle_end(peer.now, End::Complete);
+    assert!(matches!(peer.connection.take(&call), Some(Err(CallError::Broken { unsent: true, .. }))));
+    assert!(peer.connection.is_closed());
+    peer.connection.handle_respawned(peer.now);
+    assert!(peer.connection.is_closed());
+}
+
+#[test]
+fn a_server_that_dies_of_the_handshake_is_lost() {
+    let mut peer = Peer::new(config().era(EraChoice::Legacy));
+    peer.connection.handle_failed(peer.now, "exit status 3, stderr ends with `panic`");
+    assert!(peer.closed().unwrap().to_string().contains("panic"));
+}
+
+/// The answer to anything is an empty object: no DiscoverResult, so legacy.
+#[test]
+fn a_nonsense_result_of_the_probe_means_legacy() {
+    for result in ["{}", "[]", "null", "{'supportedVersions':'2026-07-28'}"] {
+        let mut peer = Peer::new(config());
+        let probe = peer.one();
+        peer.result(&probe, result);
+        assert_eq!(method(&peer.one()), "initialize", "{result}");
+    }
+}
+
+/// VER-10, VER-03, B31: the server names the very revision that it refused.
+#[test]
+fn an_unsupported_version_error_is_answered_with_a_supported_version() {
+    let error = "{'code':-32022,'message':'v','data':{'supported':['2026-07-28'],'requested':'x'}}";
+    let mut peer = Peer::new(config());
+    let probe = peer.one();
+    peer.error(&probe, error);
+    let again = peer.one();
+    assert_eq!(method(&again), "server/discover");
+    assert_ne!(id(&again), id(&probe));
+    peer.result(&again, DISCOVERED);
+    assert_eq!(peer.details().revision, Revision::V2026_07_28);
+
+    let mut peer = Peer::new(config());
+    for _ in 0..3 {
+        let probe = peer.one();
+        peer.error(&probe, error);
+    }
+    assert!(peer.written().is_empty());
+    assert!(matches!(peer.closed(), Some(CallError::Server { error, .. }) if error.code == -32022));
+}
+
+/// B31
+#[test]
+fn without_a_version_in_common_the_error_names_both_sides() {
+    let mut peer = Peer::new(config());
+    let probe = peer.one();
+    peer.error(&probe, "{'code':-32022,'message':'v','data':{'supported':['2099-02-02'],'requested':'x'}}");
+    assert!(peer.written().is_empty());
+    let text = peer.closed().unwrap().to_string();
+    assert!(text.contains("2099-02-02") && text.contains("2026-07-28"), "{text}");
+}
+
+/// B31: the list holds legacy versions only.
+#[test]
+fn an_unsupported_version_error_with_legacy_versions_leads_to_initialize() {
+    let mut peer = Peer::new(config());
+    let probe = peer.one();
+    peer.error(&probe, "{'code':-32022,'message':'v','data':{'supported':['2025-03-26','2025-06-18']}}");
+    let initialize = peer.one();
+    assert!(initialize.contains("\"protocolVersion\":\"2025-06-18\""), "{initialize}");
+}
+
+/// VER-10: codes that only modern servers know never lead to `initialize`.
+#[test]
+fn recognised_modern_errors_never_fall_back() {
+    for code in [-32020, -32021, -32022] {
+        let mut peer = Peer::new(config());
+        let probe = peer.one();
+        peer.error(&probe, &format!("{{'code':{code},'message':'no'}}"));
+        assert!(peer.written().is_empty(), "{code}");
+        assert!(matches!(peer.closed(), Some(CallError::Server { error, .. }) if error.code == code));
+    }
+}
+
+#[test]
+fn a_discover_result_with_legacy_versions_only_leads_to_initialize() {
+    let mut peer = Peer::new(config());
+    let probe = peer.one();
+    peer.result(&probe, "{'supportedVersions':['2025-06-18','2024-11-05'],'capabilities':{}}");
+    assert!(peer.one().contains("\"protocolVersion\":\"2025-06-18\""));
+}
+
+/// VER-15
+#[test]
+fn a_modern_client_refuses_a_legacy_server_with_a_reason() {
+    let mut peer = Peer::new(config().era(EraChoice::Modern));
+    let probe = peer.one();
+    peer.error(&probe, "{'code':-32601,'message':'what?'}");
+    assert!(peer.written().is_empty());
+    let text = peer.closed().unwrap().to_string();
+    assert!(text.contains("what?") && text.contains("EraChoice::Auto"), "{text}");
+}
+
+#[test]
+fn a_legacy_client_does_not_probe() {
+    let mut peer = Peer::new(config().era(EraChoice::Legacy));
+    assert_eq!(method(&peer.one()), "initialize");
+}
+
+#[test]
+fn a_pinned_revision_is_that_revision_or_nothing() {
+    let mut peer = Peer::new(config().era(EraChoice::Pinned(Revision::V2025_03_26)));
+    let initialize = peer.one();
+    assert!(initialize.contains("2025-03-26"));
+    peer.result(&initialize, INITIALIZED);
+    let text = peer.closed().unwrap().to_string();
+    assert!(text.contains("2025-03-26") && text.contains("2025-11-25"), "{text}");
+}
+
+/// B26, INIT-12
+#[test]
+fn a_revision_that_is_not_spoken_ends_the_connection_and_is_named() {
+    for version in ["2031-01-01", "2026-07-28", ""] {
+        let mut peer = Peer::new(config().era(EraChoice::Legacy));
+        let initialize = peer.one();
+        peer.result(&initialize, &format!("{{'protocolVersion':'{version}','capabilities':{{}}}}"));
+        assert!(peer.written().is_empty());
+        let text = peer.closed().unwrap().to_string();
+        assert!(text.contains(version) && text.contains("2025-11-25"), "{text}");
+    }
+    let mut peer = Peer::new(config().era(EraChoice::Legacy));
+    let initialize = peer.one();
+    peer.result(&initialize, "{'capabilities':{}}");
+    assert!(peer.closed().unwrap().to_string().contains("protocolVersion"));
+}
+
+/// B27
+#[test]
+fn an_error_to_initialize_fails_the_connection_with_that_error() {
+    let mut peer = Peer::new(config().era(EraChoice::Legacy));
+    let call = peer.start(&ListTools::new());
+    let initialize = peer.one();
+    peer.error(&initialize, "{'code':-32001,'message':'token expired'}");
+    let expected = CallError::Server { error: ErrorObject::new(-32001, "token expired"), status: None };
+    assert_eq!(peer.connection.take(&call).unwrap().unwrap_err(), expected);
+    assert_eq!(peer.closed(), Some(expected));
+}
+
+/// The example of the specification: an error that names the versions.
+#[test]
+fn an_initialize_refused_for_its_version_is_tried_once_with_another() {
+    let error =
+        "{'code':-32602,'message':'Unsupported protocol version','data':{'supported':['2024-11-05']}}";
+    let mut peer = Peer::new(config().era(EraChoice::Legacy));
+    let initialize = peer.one();
+    peer.error(&initialize, error);
+    let again = peer.one();
+    assert!(again.contains("2024-11-05"));
+    peer.error(&again, error);
+    assert!(peer.written().is_empty());
+    assert!(peer.connection.is_closed());
+}
+
+/// B28, CAN-15
+#[test]
+fn initialize_times_out_without_being_cancelled() {
+    let mut peer = Peer::new(config().era(EraChoice::Legacy));
+    peer.one();
+    peer.wait(60_000);
+    assert!(peer.written().is_empty());
+    assert!(peer.closed().is_some());
+    assert_eq!(peer.connection.poll_timeout(), None);
+}
+
+/// A modern server that was too slow for the probe refuses the handshake, and is asked again in patience.
+#[test]
+fn a_slow_modern_server_is_found_after_all() {
+    let mut peer = Peer::new(config());
+    peer.one();
+    peer.wait(5_000);
+    let initialize = peer.one();
+    peer.error(&initialize, "{'code':-32022,'message':'v','data':{'supported':['2026-07-28']}}");
+    let probe = peer.one();
+    assert_eq!(peer.connection.poll_timeout(), Some(at(65_000).mono));
+    peer.result(&probe, DISCOVERED);
+    assert_eq!(peer.details().revision, Revision::V2026_07_28);
+}

@@ -1,0 +1,117 @@
+//! What a connection has to say to its application.
+
+use super::calls::CallId;
+use super::details::ServerDetails;
+use super::http::{ExchangeId, HttpRequest};
+use crate::diagnostic::Diagnostic;
+use crate::error::CallError;
+use crate::model::Json;
+use crate::model::logging::LoggingMessageNotificationParams;
+use alloc::collections::VecDeque;
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+
+/// Something that happened on a connection.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Event {
+    /// The era is known and calls go out. Comes again when a lost legacy session was replaced by a new one.
+    Connected(Arc<ServerDetails>),
+    /// A call has ended; `take` gives its reply or error.
+    Settled(CallId),
+    /// A call has come this far. Each report is further than the one before.
+    Progress(CallId, Progress),
+    /// The server logs.
+    Log(LoggingMessageNotificationParams),
+    /// Any other notification.
+    Notification {
+        /// Its method, such as `notifications/tools/list_changed`.
+        method: String,
+        /// Its parameters.
+        params: Option<Json>,
+    },
+    /// Something that a person may want to know; see also the count in its text when many were dropped.
+    Diagnostic(Diagnostic),
+    /// The connection is over; no call can be made any more, and those under way have settled. The last
+    /// event.
+    Closed(CallError),
+}
+
+/// How far a call has come.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// How far, in whatever unit.
+    pub progress: f64,
+    /// How far it goes, if that is known; in the same unit.
+    pub total: Option<f64>,
+    /// What is being done, for people.
+    pub message: Option<String>,
+}
+
+/// What a machine has to say, of whichever kind.
+#[derive(Debug)]
+pub(super) enum Out {
+    Event(Event),
+    Respawn,
+    Send(ExchangeId, Arc<HttpRequest>),
+    Abort(ExchangeId),
+}
+
+/// What waits to be polled, in one queue, so that the order does not depend on when it is. What the server
+/// can send without being asked is bounded; the rest is as much as there are calls.
+#[derive(Debug)]
+pub(super) struct Events {
+    queue: VecDeque<Out>,
+    limit: usize,
+    unasked: usize,
+    dropped: u64,
+}
+
+impl Events {
+    pub(super) const fn new(limit: usize) -> Self {
+        Self { queue: VecDeque::new(), limit, unasked: 0, dropped: 0 }
+    }
+
+    pub(super) fn push(&mut self, event: Event) {
+        if is_unasked(&event) {
+            if self.unasked >= self.limit {
+                self.dropped += 1;
+                return;
+            }
+            self.unasked += 1;
+        }
+        self.queue.push_back(Out::Event(event));
+    }
+
+    pub(super) fn act(&mut self, action: Out) {
+        self.queue.push_back(action);
+    }
+
+    pub(super) fn diagnose(&mut self, diagnostic: Diagnostic) {
+        self.push(Event::Diagnostic(diagnostic));
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Out> {
+        if let Some(out) = self.queue.pop_front() {
+            if let Out::Event(event) = &out {
+                self.unasked -= usize::from(is_unasked(event));
+            }
+            return Some(out);
+        }
+        let dropped = core::mem::take(&mut self.dropped);
+        (dropped > 0).then(|| {
+            let text =
+                format!("{dropped} notifications were dropped: `Limits::notifications` is {}", self.limit);
+            Out::Event(Event::Diagnostic(Diagnostic::new("client", text)))
+        })
+    }
+}
+
+fn is_unasked(event: &Event) -> bool {
+    match event {
+        Event::Connected(_) | Event::Settled(_) | Event::Closed(_) => false,
+        Event::Progress(..) | Event::Log(_) | Event::Notification { .. } | Event::Diagnostic(_) => true,
+    }
+}

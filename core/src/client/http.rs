@@ -1,0 +1,503 @@
+//! A server behind an HTTP endpoint: one exchange for every message.
+//!
+//! <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http>
+
+mod endpoint;
+mod exchange;
+mod receive;
+mod refresh;
+mod resume;
+mod send;
+#[cfg(test)]
+mod tests;
+
+pub use endpoint::Endpoint;
+
+use self::exchange::{Exchange, Purpose, Wake};
+use self::refresh::Refresh;
+use self::resume::Resume;
+use super::call::{Call, SetLevel};
+use super::calls::{CallId, timed_out};
+use super::config::{CallOptions, Config};
+use super::connection::unserializable;
+use super::event::{Event, Out};
+use super::link::{self, Link};
+use super::mirrors::Mirrors;
+use super::negotiate::{Answer, Negotiation, Step};
+use super::reply::Pending;
+use super::request::{self, Prepared, Source};
+use crate::dialect::{Era, Revision};
+use crate::error::CallError;
+use crate::head::{End, RequestHead, ResponseHead};
+use crate::model::tools::Tool;
+use crate::time::{Duration, Instant, Now};
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// An exchange of one [`Http`]. Never used again for another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ExchangeId(u64);
+
+/// A request as it is to be sent, whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HttpRequest {
+    /// Method, target and fields. `Host` is among them, `Content-Length` is not.
+    pub head: RequestHead,
+    /// The body; empty for GET and DELETE.
+    pub body: Vec<u8>,
+}
+
+/// What an [`Http`] has to say.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum HttpOutput {
+    /// Something happened.
+    Event(Event),
+    /// Send this request. What comes back goes into [`Http::handle_head`], [`Http::handle_body`] and
+    /// [`Http::handle_end`]; if nothing can, [`Http::handle_failed`].
+    Send {
+        /// Names the exchange from here on.
+        exchange: ExchangeId,
+        /// The request; shared, because it may have to be sent again.
+        request: Arc<HttpRequest>,
+    },
+    /// Nothing more of this exchange is wanted: close its response stream, or do not send it at all.
+    Abort(ExchangeId),
+}
+
+/// A client's side of HTTP.
+///
+/// It begins to negotiate the era as soon as it exists; calls may be started at once and wait until they can
+/// be sent. How bytes get to the server and back is not its business.
+#[derive(Debug)]
+pub struct Http {
+    link: Link,
+    endpoint: Endpoint,
+    state: State,
+    /// The legacy session, when the server opened one.
+    session: Option<String>,
+    /// The session id that came with the response to a probe or handshake.
+    offered_session: Option<String>,
+    /// Counts sessions, so that what belonged to a lost one is told apart.
+    generation: u32,
+    last_exchange: u64,
+    exchanges: BTreeMap<ExchangeId, Exchange>,
+    flights: BTreeMap<CallId, Flight>,
+    /// Calls to be sent again once there is a new session.
+    again: Vec<CallId>,
+    /// Fetches of a tool's definition, by the call that fetches it.
+    refreshes: BTreeMap<CallId, Refresh>,
+    wakes: BTreeSet<(Instant, Wake)>,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Waiting for the answer to a probe or handshake.
+    Negotiating {
+        exchange: ExchangeId,
+        wire: i64,
+        deadline: Instant,
+    },
+    /// Waiting for the server to have taken note of the end of the handshake.
+    Announcing {
+        deadline: Instant,
+    },
+    Open,
+    /// Waiting for the server to have ended the session.
+    Ending {
+        deadline: Instant,
+        error: CallError,
+    },
+    Closed,
+}
+
+/// A call on its way.
+#[derive(Debug)]
+struct Flight {
+    /// `None` while it waits to be resumed or sent again.
+    exchange: Option<ExchangeId>,
+    request: Arc<HttpRequest>,
+    repeatable: bool,
+    /// It was sent a second time already.
+    repeated: bool,
+    /// What the server said about reconnecting.
+    retry: Option<Duration>,
+    resume: Option<Resume>,
+}
+
+/// How long an exchange that has served its purpose may take to end, so that its connection can be used
+/// again, before it is cut off.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// How long the end of a session is waited for.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+impl Http {
+    /// A client of the server at `endpoint`.
+    pub fn new(now: Now, config: Arc<Config>, endpoint: Endpoint) -> Self {
+        let (negotiation, step) = Negotiation::new(config.era);
+        let mirrors = Mirrors::new(MIRRORS);
+        let mut http = Self {
+            link: Link::new(config, negotiation, Some(mirrors)),
+            endpoint,
+            state: State::Closed,
+            session: None,
+            offered_session: None,
+            generation: 0,
+            last_exchange: 0,
+            exchanges: BTreeMap::new(),
+            flights: BTreeMap::new(),
+            again: Vec::new(),
+            refreshes: BTreeMap::new(),
+            wakes: BTreeSet::new(),
+        };
+        http.follow(now.mono, step);
+        http
+    }
+
+    /// Begins a call. Until the era is known it waits, and only its time runs.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Full`] with too many calls under way, [`CallError::Unsupported`] for what the server does
+    /// not offer, [`CallError::Misuse`] when the parameters cannot be serialized as a JSON object, and why
+    /// the client is closed if it is.
+    pub fn start<C: Call>(
+        &mut self,
+        now: Now,
+        call: &C,
+        options: CallOptions,
+    ) -> Result<Pending<C::Reply>, CallError> {
+        self.start_source(now.mono, call, options).map(|id| Pending::new(id, C::read))
+    }
+
+    fn start_source(
+        &mut self,
+        now: Instant,
+        source: &impl Source,
+        options: CallOptions,
+    ) -> Result<CallId, CallError> {
+        if let State::Ending { error, .. } = &self.state {
+            return Err(error.clone());
+        }
+        self.link.admit(source.method())?;
+        let patience = self.link.patience(&options);
+        let (State::Open, Some(envelope)) = (&self.state, &self.link.envelope) else {
+            let prepared = Prepared::new(source, options).map_err(unserializable)?;
+            return Ok(self.link.calls.wait(now, patience, prepared));
+        };
+        let wire = self.link.calls.next_wire();
+        let mut body = Vec::new();
+        envelope.write(&mut body, wire, source, &options).map_err(unserializable)?;
+        let id = self.link.calls.send(now, patience, wire);
+        self.launch(id, source, body);
+        Ok(id)
+    }
+
+    /// Gives up a call: it settles as [`CallError::Cancelled`]. A modern server notices that the response
+    /// stream is closed; a legacy one is told. A call that has settled, or never was, stays as it is.
+    pub fn cancel(&mut self, now: Now, call: CallId) {
+        self.abandon(now.mono, call, "cancelled", CallError::Cancelled);
+    }
+
+    /// The reply or error of a call that has settled; `None` before that, and when it was taken already.
+    pub fn take<R>(&mut self, pending: &Pending<R>) -> Option<Result<R, CallError>> {
+        self.link.take(pending)
+    }
+
+    /// Nobody will take this call. It goes on; [`cancel`](Self::cancel) it first if nobody wants it either.
+    pub fn forget(&mut self, call: CallId) {
+        self.link.calls.forget(call);
+    }
+
+    /// Makes a tool known without asking the server, so that its first call has the headers that its
+    /// definition demands (HDR-52). A later `tools/list` overrides it. The error says what is wrong with its
+    /// `x-mcp-header` annotations.
+    pub fn learn_tool(&mut self, tool: &Tool) -> Result<(), String> {
+        self.link.mirrors.as_mut().map_or(Ok(()), |mirrors| mirrors.learn(tool))
+    }
+
+    /// The head of a response.
+    pub fn handle_head(&mut self, now: Now, exchange: ExchangeId, head: ResponseHead) {
+        self.head(now.mono, exchange, &head);
+    }
+
+    /// A part of the body of a response.
+    pub fn handle_body(&mut self, now: Now, exchange: ExchangeId, bytes: &[u8]) {
+        self.body(now.mono, exchange, bytes);
+    }
+
+    /// The response has ended.
+    pub fn handle_end(&mut self, now: Now, exchange: ExchangeId, end: End) {
+        self.end(now.mono, exchange, end);
+    }
+
+    /// The request could not be sent, or its response not be read, for this reason. `unsent` when the server
+    /// surely never saw it.
+    pub fn handle_failed(&mut self, now: Now, exchange: ExchangeId, reason: &str, unsent: bool) {
+        self.failed(now.mono, exchange, reason, unsent);
+    }
+
+    /// What the client has to say; `None` when there is nothing more for now.
+    pub fn poll_output(&mut self) -> Option<HttpOutput> {
+        match self.link.events.pop()? {
+            Out::Event(event) => Some(HttpOutput::Event(event)),
+            Out::Send(exchange, request) => Some(HttpOutput::Send { exchange, request }),
+            Out::Abort(exchange) => Some(HttpOutput::Abort(exchange)),
+            // That belongs to byte streams; nothing here queues it.
+            Out::Respawn => None,
+        }
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is to be called at the latest.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let state = match self.state {
+            State::Negotiating { deadline, .. }
+            | State::Announcing { deadline }
+            | State::Ending { deadline, .. } => Some(deadline),
+            State::Open | State::Closed => None,
+        };
+        let wake = self.wakes.first().map(|&(at, _)| at);
+        [state, wake, self.link.calls.next_deadline()].into_iter().flatten().min()
+    }
+
+    /// Time has passed. Harmless when it is early, late or repeated.
+    pub fn handle_timeout(&mut self, now: Now) {
+        let now = now.mono;
+        match self.state {
+            State::Negotiating { exchange, deadline, .. } if deadline <= now => {
+                self.abort(exchange);
+                let step = self.link.negotiation.answer(Answer::Silence);
+                self.follow(now, step);
+            }
+            State::Announcing { deadline } if deadline <= now => self.announced(now),
+            State::Ending { deadline, .. } if deadline <= now => self.ended(),
+            _ => {}
+        }
+        while let Some((id, after)) = self.link.calls.expired(now) {
+            self.abandon(now, id, &link::timeout_reason(after), timed_out(after));
+        }
+        while let Some(&(at, wake)) = self.wakes.first()
+            && at <= now
+        {
+            self.wakes.pop_first();
+            match wake {
+                Wake::Cut(exchange) => self.abort(exchange),
+                Wake::Resume(call) => self.resume(call),
+            }
+        }
+    }
+
+    /// What is known about the server, once the era is.
+    pub fn details(&self) -> Option<&Arc<super::ServerDetails>> {
+        self.link.details.as_ref()
+    }
+
+    /// Ends it: calls under way settle as broken, and a legacy session is deleted (HTTPL-51).
+    /// [`Event::Closed`] comes when the server has answered that, or did not in two seconds.
+    pub fn close(&mut self, now: Now) {
+        if matches!(self.state, State::Closed | State::Ending { .. }) {
+            return;
+        }
+        let reason = "the client was closed".into();
+        let error = CallError::Broken { reason, unsent: false };
+        self.drop_all();
+        self.link.settle_all(&error);
+        if self.session.is_none() {
+            return self.finish(error);
+        }
+        let revision = self.link.envelope.as_ref().map(request::Envelope::revision);
+        let head = self.plain_head("DELETE", revision);
+        self.send(Purpose::Delete, HttpRequest { head, body: Vec::new() }, revision);
+        self.state = State::Ending { deadline: now.mono + FAREWELL, error };
+    }
+
+    /// Whether it is over. There may still be events to poll and calls to take.
+    pub fn is_closed(&self) -> bool {
+        matches!(self.state, State::Closed)
+    }
+
+    /// Calls that have not been taken or forgotten.
+    pub fn calls(&self) -> usize {
+        self.link.calls.len()
+    }
+
+    /// Exchanges that have not ended.
+    pub fn exchanges(&self) -> usize {
+        self.exchanges.len()
+    }
+
+    /// Takes a step of the negotiation.
+    fn follow(&mut self, now: Instant, step: Step) {
+        let limits = &self.link.config.limits;
+        match step {
+            Step::Probe { revision, patient } => {
+                let deadline = now + if patient { limits.request } else { limits.probe };
+                let wire = self.link.calls.next_wire();
+                let mut body = Vec::new();
+                request::discover(&mut body, wire, &self.link.config, revision);
+                let head = self.modern_head(revision, "server/discover", None, &body);
+                let exchange = self.send(Purpose::Opening, HttpRequest { head, body }, Some(revision));
+                self.state = State::Negotiating { exchange, wire, deadline };
+            }
+            Step::Initialize { revision } => {
+                let deadline = now + limits.request;
+                let wire = self.link.calls.next_wire();
+                let mut body = Vec::new();
+                request::initialize(&mut body, wire, &self.link.config, revision);
+                // No session yet, and no agreed version to put into a header.
+                let head = self.plain_head("POST", None);
+                let exchange = self.send(Purpose::Opening, HttpRequest { head, body }, None);
+                self.state = State::Negotiating { exchange, wire, deadline };
+            }
+            Step::Settled(details) if details.era() == Era::Modern => {
+                self.link.connect(*details);
+                self.open(now);
+            }
+            Step::Settled(details) => {
+                let deadline = now + limits.probe;
+                self.link.connect(*details);
+                self.notify(now, request::INITIALIZED.to_vec(), Purpose::Initialized);
+                self.state = State::Announcing { deadline };
+            }
+            Step::Failed(error) => self.finish(error),
+        }
+    }
+
+    /// The handshake is over on both sides.
+    fn announced(&mut self, now: Instant) {
+        if matches!(self.state, State::Announcing { .. }) {
+            self.open(now);
+        }
+    }
+
+    fn open(&mut self, now: Instant) {
+        self.state = State::Open;
+        if let Some(level) = self.link.legacy_log_level()
+            && let Ok(id) = self.start_source(now, &SetLevel(level), CallOptions::new())
+        {
+            self.link.calls.forget(id);
+        }
+        for call in core::mem::take(&mut self.again) {
+            self.send_again(call);
+        }
+        self.launch_waiting();
+    }
+
+    fn launch_waiting(&mut self) {
+        loop {
+            let wire = self.link.calls.next_wire();
+            let Some((id, prepared)) = self.link.calls.launch(wire) else { return };
+            let Some(envelope) = &self.link.envelope else { return };
+            let mut body = Vec::new();
+            let written = self.link.offered(prepared.method()).and_then(|()| {
+                envelope.write(&mut body, wire, &prepared, &prepared.options).map_err(unserializable)
+            });
+            match written {
+                Ok(()) => self.launch(id, &prepared, body),
+                Err(error) => self.link.settle(id, Err(error)),
+            }
+        }
+    }
+
+    /// A session was lost: opens another, in which calls go on.
+    fn reopen(&mut self, now: Instant) {
+        self.session = None;
+        self.generation = self.generation.wrapping_add(1);
+        let offered = match self.link.envelope.take() {
+            Some(envelope) => envelope.revision(),
+            None => Revision::LATEST_LEGACY,
+        };
+        let (negotiation, step) = Negotiation::again(self.link.config.era, offered);
+        self.link.negotiation = negotiation;
+        self.follow(now, step);
+    }
+
+    /// Ends a call before its response has come.
+    fn abandon(&mut self, now: Instant, call: CallId, reason: &str, error: CallError) {
+        if !self.link.calls.is_open(call) {
+            return;
+        }
+        let wire = self.link.calls.wire(call);
+        if let Some(flight) = self.land(call)
+            && let Some(wire) = wire
+        {
+            if self.is_legacy() && matches!(self.state, State::Open) {
+                let mut body = Vec::new();
+                request::cancelled(&mut body, wire, reason);
+                self.notify(now, body, Purpose::Notice);
+            }
+            if let Some(exchange) = flight.exchange {
+                self.abort(exchange);
+            }
+        }
+        self.settle(now, call, Err(error));
+    }
+
+    /// Takes a call off its way: it is settled, or about to be.
+    fn land(&mut self, call: CallId) -> Option<Flight> {
+        let flight = self.flights.remove(&call)?;
+        if let Some(at) = flight.resume.as_ref().and_then(|resume| resume.at) {
+            self.wakes.remove(&(at, Wake::Resume(call)));
+        }
+        Some(flight)
+    }
+
+    fn settle(&mut self, now: Instant, call: CallId, outcome: Result<crate::model::Json, CallError>) {
+        self.land(call);
+        match self.refreshes.remove(&call) {
+            Some(refresh) => self.refreshed(now, call, refresh, outcome),
+            None => self.link.settle(call, outcome),
+        }
+    }
+
+    fn finish(&mut self, error: CallError) {
+        self.drop_all();
+        self.state = State::Closed;
+        self.session = None;
+        self.link.close(error);
+    }
+
+    /// The server has ended the session, or will not say so.
+    fn ended(&mut self) {
+        if let State::Ending { error, .. } = &self.state {
+            let error = error.clone();
+            self.finish(error);
+        }
+    }
+
+    /// Aborts every exchange.
+    fn drop_all(&mut self) {
+        while let Some((&exchange, _)) = self.exchanges.first_key_value() {
+            self.abort(exchange);
+        }
+        self.flights.clear();
+        self.again.clear();
+        self.refreshes.clear();
+        self.wakes.clear();
+    }
+
+    fn abort(&mut self, exchange: ExchangeId) {
+        if self.remove(exchange).is_some() {
+            self.link.events.act(Out::Abort(exchange));
+        }
+    }
+
+    fn remove(&mut self, exchange: ExchangeId) -> Option<Exchange> {
+        let removed = self.exchanges.remove(&exchange)?;
+        if let Some(at) = removed.cut {
+            self.wakes.remove(&(at, Wake::Cut(exchange)));
+        }
+        Some(removed)
+    }
+
+    fn is_legacy(&self) -> bool {
+        self.link.details.as_deref().is_some_and(|details| details.era() == Era::Legacy)
+    }
+}
+
+/// Tools whose annotations are remembered. Each is a few hundred bytes.
+const MIRRORS: usize = 10_000;

@@ -1,0 +1,184 @@
+//! Where an MCP endpoint is, and whether a redirect stays there.
+
+use crate::error::ApiMisuse;
+use alloc::format;
+use alloc::string::{String, ToString};
+
+/// The URL of an MCP endpoint, taken apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Endpoint {
+    /// Whether it is `https`.
+    pub secure: bool,
+    /// Host, and port where it is not the default one; as in the `Host` header.
+    pub authority: String,
+    /// Path and query.
+    pub target: String,
+}
+
+impl Endpoint {
+    /// Takes an `http` or `https` URL apart. A fragment is left out.
+    ///
+    /// # Errors
+    ///
+    /// For other schemes, a missing host, a user name or password in the URL, and characters that no URL
+    /// has.
+    pub fn parse(url: &str) -> Result<Self, ApiMisuse> {
+        // The URL may hold a secret, so it is not repeated.
+        let misuse = |what: &str| ApiMisuse::new(format!("the URL of the server {what}"));
+        if !url.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(misuse("has a space, a control character or one that is not ASCII"));
+        }
+        let (scheme, rest) =
+            url.split_once("://").ok_or_else(|| misuse("must begin with `http://` or `https://`"))?;
+        let secure = match scheme {
+            _ if scheme.eq_ignore_ascii_case("http") => false,
+            _ if scheme.eq_ignore_ascii_case("https") => true,
+            _ => return Err(misuse("must begin with `http://` or `https://`")),
+        };
+        let (authority, target) = match rest.find(['/', '?', '#']) {
+            Some(at) => rest.split_at(at),
+            None => (rest, ""),
+        };
+        if authority.contains('@') {
+            return Err(misuse("has a user name; use `Config::header` for credentials"));
+        }
+        let authority = without_default_port(authority, secure).to_ascii_lowercase();
+        if authority.is_empty() || authority.starts_with(':') {
+            return Err(misuse("has no host"));
+        }
+        Ok(Self { secure, authority, target: rooted(target) })
+    }
+
+    /// The origin, as URLs and `Origin` headers have it.
+    pub fn origin(&self) -> String {
+        format!("{}://{}", if self.secure { "https" } else { "http" }, self.authority)
+    }
+
+    /// The target that a `Location` leads to from `target`; the error is where else it leads (B37).
+    pub(super) fn follow(&self, target: &str, location: &str) -> Result<String, String> {
+        if !location.bytes().all(|byte| byte.is_ascii_graphic()) || location.is_empty() {
+            return Err("nowhere that a URL names".to_string());
+        }
+        if let Some(rest) = location.strip_prefix("//") {
+            let scheme = if self.secure { "https" } else { "http" };
+            return self.follow(target, &format!("{scheme}://{rest}"));
+        }
+        if location.contains("://") && !location.starts_with(['/', '?', '#']) {
+            let there = Self::parse(location).map_err(|_| "to another origin".to_string())?;
+            let same = there.secure == self.secure && there.authority == self.authority;
+            return if same {
+                Ok(there.target)
+            } else {
+                Err(format!("to another origin, {}", there.origin()))
+            };
+        }
+        let path = target.split('?').next().unwrap_or_default();
+        if location.starts_with('/') {
+            return Ok(rooted(location));
+        }
+        if location.starts_with('?') {
+            return Ok(rooted(&[path, location].concat()));
+        }
+        if location.split(['/', '?', '#']).next().unwrap_or_default().contains(':') {
+            return Err("to another scheme".to_string());
+        }
+        let folder = path.rfind('/').map_or("/", |at| path.get(..=at).unwrap_or("/"));
+        Ok(rooted(&normal(&[folder, location].concat())))
+    }
+}
+
+/// A target as it goes on the request line: with a path, without a fragment.
+fn rooted(target: &str) -> String {
+    let target = target.split('#').next().unwrap_or_default();
+    if target.starts_with('/') { target.to_string() } else { ["/", target].concat() }
+}
+
+/// Takes `.` and `..` out of the path.
+fn normal(target: &str) -> String {
+    let (path, query) = match target.find('?') {
+        Some(at) => target.split_at(at),
+        None => (target, ""),
+    };
+    let mut kept = alloc::vec::Vec::new();
+    let mut segments = path.split('/').skip(1).peekable();
+    while let Some(segment) = segments.next() {
+        let last = segments.peek().is_none();
+        match segment {
+            "." | ".." => {
+                if segment == ".." {
+                    kept.pop();
+                }
+                if last {
+                    kept.push("");
+                }
+            }
+            segment => kept.push(segment),
+        }
+    }
+    ["/", &kept.join("/"), query].concat()
+}
+
+fn without_default_port(authority: &str, secure: bool) -> &str {
+    let port = if secure { ":443" } else { ":80" };
+    authority.strip_suffix(port).or_else(|| authority.strip_suffix(':')).unwrap_or(authority)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn endpoint(url: &str) -> Endpoint {
+        Endpoint::parse(url).unwrap()
+    }
+
+    #[test]
+    fn urls_are_taken_apart() {
+        let at = endpoint("http://localhost:3000");
+        assert_eq!((at.secure, &*at.authority, &*at.target), (false, "localhost:3000", "/"));
+        let at = endpoint("HTTPS://Example.com:443/a/mcp?x=1#f");
+        assert_eq!((at.secure, &*at.authority, &*at.target), (true, "example.com", "/a/mcp?x=1"));
+        let at = endpoint("http://[::1]:80?x");
+        assert_eq!((at.secure, &*at.authority, &*at.target), (false, "[::1]", "/?x"));
+    }
+
+    #[test]
+    fn urls_that_lead_nowhere_are_refused() {
+        for url in
+            ["", "mcp", "ftp://h/", "http://", "http:///mcp", "http://u:p@h/", "http://h/a b", "http://h/ä"]
+        {
+            assert!(Endpoint::parse(url).is_err(), "{url}");
+        }
+    }
+
+    /// B37
+    #[test]
+    fn redirects_stay_at_the_origin() {
+        let at = endpoint("https://h.example/a/mcp?x=1");
+        for (location, target) in [
+            ("/mcp/", "/mcp/"),
+            ("https://h.example/b", "/b"),
+            ("https://H.example:443/b", "/b"),
+            ("//h.example/b", "/b"),
+            ("other", "/a/other"),
+            ("../up?y", "/up?y"),
+            ("./", "/a/"),
+            ("?z=2", "/a/mcp?z=2"),
+            ("/c#f", "/c"),
+        ] {
+            assert_eq!(at.follow(&at.target, location), Ok(target.into()), "{location}");
+        }
+        for location in [
+            "https://other.example/mcp",
+            "http://h.example/mcp",
+            "https://h.example:8443/mcp",
+            "//other.example/",
+            "https://h.example@other.example/",
+            "mailto:x",
+            "",
+            "/a b",
+        ] {
+            assert!(at.follow(&at.target, location).is_err(), "{location}");
+        }
+    }
+}

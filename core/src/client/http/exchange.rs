@@ -1,0 +1,148 @@
+//! One HTTP exchange: what it is for, and how far its response has been read.
+
+use super::{ExchangeId, HttpRequest};
+use crate::client::calls::CallId;
+use crate::dialect::Revision;
+use crate::head::ResponseHead;
+use crate::limits::Limits;
+use crate::time::Instant;
+use crate::wire::sse::Decoder;
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// As much as is kept of a body that explains a refusal.
+const REFUSAL: usize = 64 << 10;
+
+#[derive(Debug)]
+pub(super) struct Exchange {
+    pub(super) purpose: Purpose,
+    pub(super) request: Arc<HttpRequest>,
+    /// The revision in its `MCP-Protocol-Version` header.
+    pub(super) revision: Option<Revision>,
+    /// Which session it belongs to.
+    pub(super) generation: u32,
+    pub(super) redirects: usize,
+    /// Something in its stream was skipped, and that was said.
+    pub(super) skipped: bool,
+    pub(super) reading: Reading,
+    /// When it is cut off although it has not ended.
+    pub(super) cut: Option<Instant>,
+}
+
+/// What is to become of the response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// It answers the probe or the handshake.
+    Opening,
+    /// It confirms the end of the handshake.
+    Initialized,
+    /// It answers a call.
+    Call(CallId),
+    /// It goes on where the response to a call broke off.
+    Resume(CallId),
+    /// Nothing.
+    Notice,
+    /// It confirms the end of the session.
+    Delete,
+}
+
+impl Purpose {
+    /// The call that waits for it.
+    pub(super) fn call(self) -> Option<CallId> {
+        match self {
+            Self::Call(id) | Self::Resume(id) => Some(id),
+            _ => None,
+        }
+    }
+}
+
+/// A response as it is read.
+#[derive(Debug)]
+pub(super) enum Reading {
+    /// Its head has not come.
+    Head,
+    /// One message.
+    Body(Vec<u8>),
+    /// An event stream.
+    Events(Decoder),
+    /// A status other than success, and why.
+    Refusal { status: u16, body: Vec<u8> },
+    /// Nothing more of it is wanted.
+    Nothing,
+}
+
+/// What a head says is wrong with a response.
+#[derive(Debug)]
+pub(super) struct Unusable(pub(super) String);
+
+impl Reading {
+    /// How to read the body behind this head.
+    pub(super) fn behind(head: &ResponseHead, limits: &Limits) -> Result<Self, Unusable> {
+        if let Some(coding) = foreign_coding(head) {
+            return Err(Unusable(format!(
+                "the response has the content coding `{coding}`, which was not asked for"
+            )));
+        }
+        if !(200..300).contains(&head.status) {
+            return Ok(Self::Refusal { status: head.status, body: Vec::new() });
+        }
+        let kind = head.headers.text("content-type").map(media_type);
+        match kind.as_deref() {
+            Some("text/event-stream") => Ok(Self::Events(Decoder::new(limits.message, limits.event_id))),
+            _ if matches!(head.status, 202 | 204 | 205) => Err(Unusable(format!(
+                "the server accepted the request (HTTP {}) and does not answer it",
+                head.status
+            ))),
+            // Without a type, the body is what it turns out to be.
+            Some("application/json") | None => Ok(Self::Body(Vec::new())),
+            Some(other) => Err(Unusable(format!(
+                "expected a response of type `application/json` or `text/event-stream`, found `{}`",
+                crate::client::text::excerpt(other)
+            ))),
+        }
+    }
+
+    /// Takes a part of a body that is read as a whole. The error is the bound that it passed.
+    pub(super) fn collect(&mut self, bytes: &[u8], limit: usize) -> Result<(), usize> {
+        match self {
+            Self::Body(body) => {
+                if bytes.len() > limit.saturating_sub(body.len()) {
+                    return Err(limit);
+                }
+                body.extend_from_slice(bytes);
+            }
+            Self::Refusal { body, .. } => {
+                let room = REFUSAL.min(limit).saturating_sub(body.len());
+                body.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
+            }
+            Self::Head | Self::Events(_) | Self::Nothing => {}
+        }
+        Ok(())
+    }
+}
+
+/// A content coding other than none.
+fn foreign_coding(head: &ResponseHead) -> Option<String> {
+    let codings = head.headers.all("content-encoding").filter_map(|value| core::str::from_utf8(value).ok());
+    codings
+        .flat_map(|value| value.split(','))
+        .map(str::trim)
+        .find(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case("identity"))
+        .map(crate::client::text::excerpt)
+}
+
+/// A media type without its parameters, in lower case.
+fn media_type(value: &str) -> String {
+    value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+/// What else the machine is to be woken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Wake {
+    /// An exchange that has served its purpose goes on for too long.
+    Cut(ExchangeId),
+    /// A broken response may be resumed now.
+    Resume(CallId),
+}

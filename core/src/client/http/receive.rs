@@ -1,0 +1,507 @@
+//! Responses: from heads and bodies to what became of the calls.
+
+use super::exchange::{Exchange, Purpose, Reading, Unusable};
+use super::{ExchangeId, Http, HttpRequest, LINGER, State};
+use crate::client::calls::CallId;
+use crate::client::negotiate::{Answer, Step};
+use crate::client::text;
+use crate::diagnostic::Diagnostic;
+use crate::error::{CallError, ErrorObject, code};
+use crate::head::{End, ResponseHead};
+use crate::model::Json;
+use crate::time::Instant;
+use crate::wire::jsonrpc::{self, Incoming, Malformed, Message, Request, RequestId, Response};
+use crate::wire::sse::{Decoder, SseItem};
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde_json::value::RawValue;
+
+/// What an exchange brought.
+enum Outcome<'a> {
+    Result(&'a RawValue),
+    Error(ErrorObject, Option<u16>),
+    Failed(CallError),
+}
+
+impl Http {
+    pub(super) fn head(&mut self, now: Instant, id: ExchangeId, head: &ResponseHead) {
+        let Some(exchange) = self.exchanges.get_mut(&id) else { return };
+        // An informational head is followed by the real one; a second real one is nobody's.
+        if !matches!(exchange.reading, Reading::Head) || (100..200).contains(&head.status) {
+            return;
+        }
+        let purpose = exchange.purpose;
+        if matches!(head.status, 301 | 302 | 303 | 307 | 308) {
+            return self.redirect(now, id, head);
+        }
+        if matches!(purpose, Purpose::Initialized | Purpose::Notice | Purpose::Delete) {
+            exchange.reading = Reading::Nothing;
+            self.cut_at(id, now + LINGER);
+            return self.noted(now, purpose, head.status);
+        }
+        if matches!(head.status, 401 | 403) {
+            self.retire(now, id);
+            return self.conclude(
+                now,
+                purpose,
+                Outcome::Failed(CallError::Unauthorized { status: head.status }),
+            );
+        }
+        if purpose == Purpose::Opening {
+            self.offered_session = head.headers.text("mcp-session-id").map(ToOwned::to_owned);
+        }
+        match Reading::behind(head, &self.link.config.limits) {
+            Ok(reading) => exchange.reading = reading,
+            Err(Unusable(reason)) => {
+                self.retire(now, id);
+                self.conclude(now, purpose, Outcome::Failed(CallError::Invalid { reason }));
+            }
+        }
+    }
+
+    pub(super) fn body(&mut self, now: Instant, id: ExchangeId, bytes: &[u8]) {
+        let limit = self.link.config.limits.message;
+        let Some(exchange) = self.exchanges.get_mut(&id) else { return };
+        let purpose = exchange.purpose;
+        if let Reading::Events(_) = exchange.reading {
+            // Out of the exchange while its events are lent.
+            if let Reading::Events(decoder) = core::mem::replace(&mut exchange.reading, Reading::Nothing) {
+                self.events(now, id, decoder, bytes);
+            }
+        } else if let Err(limit) = exchange.reading.collect(bytes, limit) {
+            self.abort(id);
+            self.conclude(now, purpose, Outcome::Failed(CallError::TooLarge { limit }));
+        }
+    }
+
+    pub(super) fn end(&mut self, now: Instant, id: ExchangeId, end: End) {
+        let Some(exchange) = self.remove(id) else { return };
+        let Exchange { purpose, reading, .. } = &exchange;
+        let purpose = *purpose;
+        match reading {
+            Reading::Head => {
+                self.lost(now, &exchange, None, "the connection ended before the response came", false);
+            }
+            Reading::Body(_) if end == End::Broken => {
+                self.conclude(now, purpose, Outcome::Failed(broken("the response broke off".into())));
+            }
+            Reading::Body(body) => self.whole_body(now, &exchange, body),
+            Reading::Events(decoder) => {
+                let reason = "the response stream ended without the response";
+                self.lost(now, &exchange, Some(decoder), reason, false);
+            }
+            Reading::Refusal { status, body } => self.refused(now, &exchange, *status, body),
+            Reading::Nothing => {}
+        }
+    }
+
+    pub(super) fn failed(&mut self, now: Instant, id: ExchangeId, reason: &str, unsent: bool) {
+        let Some(exchange) = self.remove(id) else { return };
+        let decoder = match &exchange.reading {
+            Reading::Events(decoder) => Some(decoder),
+            _ => None,
+        };
+        self.lost(now, &exchange, decoder, reason, unsent);
+    }
+
+    /// An exchange has ended and brought nothing.
+    fn lost(
+        &mut self,
+        now: Instant,
+        exchange: &Exchange,
+        decoder: Option<&Decoder>,
+        reason: &str,
+        unsent: bool,
+    ) {
+        match exchange.purpose {
+            Purpose::Call(call) if decoder.is_some() => {
+                self.broke_off(now, call, decoder.and_then(Decoder::last_event_id), true);
+            }
+            Purpose::Resume(call) => {
+                let after = decoder.and_then(Decoder::last_event_id);
+                self.broke_off(now, call, after, after.is_some());
+            }
+            // A stream that ended is an answer of sorts; no connection at all says nothing about the era.
+            Purpose::Opening if decoder.is_some() => {
+                self.conclude(now, Purpose::Opening, Outcome::Failed(broken(reason.into())));
+            }
+            Purpose::Opening => self.finish(CallError::Broken { reason: reason.into(), unsent: true }),
+            Purpose::Call(_) => {
+                let error = CallError::Broken { reason: reason.into(), unsent };
+                self.conclude(now, exchange.purpose, Outcome::Failed(error));
+            }
+            purpose => self.noted(now, purpose, 0),
+        }
+    }
+
+    /// A message that is not answered has arrived, or will not.
+    fn noted(&mut self, now: Instant, purpose: Purpose, status: u16) {
+        if status >= 400 && purpose != Purpose::Delete {
+            let what =
+                if purpose == Purpose::Initialized { "`notifications/initialized`" } else { "a message" };
+            self.diagnose(format!("{what} was refused with HTTP status {status}"));
+        }
+        match purpose {
+            Purpose::Initialized => self.announced(now),
+            Purpose::Delete => self.ended(),
+            _ => {}
+        }
+    }
+
+    fn events(&mut self, now: Instant, id: ExchangeId, mut decoder: Decoder, bytes: &[u8]) {
+        let floor = self.link.config.limits.retry_floor;
+        let mut input = bytes;
+        loop {
+            // Handling an event may have ended the exchange, or may have found its response.
+            let Some(exchange) = self.exchanges.get_mut(&id) else { return };
+            let purpose = exchange.purpose;
+            if purpose == Purpose::Notice {
+                return;
+            }
+            let Some(item) = decoder.next(&mut input) else {
+                exchange.reading = Reading::Events(decoder);
+                return;
+            };
+            match item {
+                SseItem::Event { event: "message", data, .. } => {
+                    let found = self.text(now, id, purpose, data);
+                    if found {
+                        self.retire(now, id);
+                    }
+                }
+                SseItem::Event { event, .. } if !exchange.skipped => {
+                    exchange.skipped = true;
+                    let event = text::excerpt(event);
+                    self.diagnose(format!("events of type `{event}` are skipped, and others like it"));
+                }
+                SseItem::Retry(delay) => {
+                    if let Some(flight) = purpose.call().and_then(|call| self.flights.get_mut(&call)) {
+                        flight.retry = Some(delay.max(floor));
+                    }
+                }
+                SseItem::TooLong { limit } => {
+                    self.abort(id);
+                    self.conclude(now, purpose, Outcome::Failed(CallError::TooLarge { limit }));
+                }
+                SseItem::Invalid if !exchange.skipped => {
+                    exchange.skipped = true;
+                    self.diagnose("an event is not UTF-8, and is skipped".to_owned());
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Reads a message; whether it was what the exchange was for.
+    fn text(&mut self, now: Instant, id: ExchangeId, purpose: Purpose, data: &str) -> bool {
+        let depth = self.link.config.limits.depth;
+        match jsonrpc::read_text(data, depth) {
+            Ok(incoming) => self.incoming(now, purpose, incoming),
+            Err(malformed) => {
+                let skipped =
+                    self.exchanges.get_mut(&id).is_some_and(|it| core::mem::replace(&mut it.skipped, true));
+                self.malformed(now, purpose, &malformed, skipped)
+            }
+        }
+    }
+
+    fn whole_body(&mut self, now: Instant, exchange: &Exchange, body: &[u8]) {
+        let purpose = exchange.purpose;
+        let reason = match jsonrpc::read(body, self.link.config.limits.depth) {
+            Ok(incoming) => {
+                if self.incoming(now, purpose, incoming) {
+                    return;
+                }
+                "expected the response to the request in the body, found another message".to_owned()
+            }
+            Err(malformed) => format!("{}: {}", malformed.error.message, malformed.error.detail),
+        };
+        self.conclude(now, purpose, Outcome::Failed(CallError::Invalid { reason }));
+    }
+
+    fn incoming(&mut self, now: Instant, purpose: Purpose, incoming: Incoming<'_>) -> bool {
+        match incoming {
+            Incoming::Message(message) => self.message(now, purpose, message),
+            Incoming::Batch(batch) => {
+                let mut found = false;
+                for message in batch {
+                    // Behind the response there may be more messages, but no second response.
+                    let purpose = if found { Purpose::Notice } else { purpose };
+                    found |= match message {
+                        Ok(message) => self.message(now, purpose, message),
+                        Err(malformed) => self.malformed(now, purpose, &malformed, false),
+                    };
+                }
+                found
+            }
+        }
+    }
+
+    fn message(&mut self, now: Instant, purpose: Purpose, message: Message<'_>) -> bool {
+        match message {
+            Message::Response(response) => return self.response(now, purpose, response),
+            Message::Notification(notification) => {
+                self.link.notification(now, &notification.method, notification.params);
+            }
+            Message::Request(request) => self.request(now, &request),
+        }
+        false
+    }
+
+    fn response(&mut self, now: Instant, purpose: Purpose, response: Response<'_>) -> bool {
+        let id = response.id.as_ref().and_then(RequestId::as_i64);
+        let expected = self.wire(purpose);
+        let ours = match (&response.outcome, expected) {
+            (_, None) => false,
+            (_, Some(_)) if id == expected => true,
+            // The error of a POST is the error of its request, whatever id the server found (B18); unless the
+            // id is that of another request.
+            (Err(_), Some(_)) => {
+                !matches!(purpose, Purpose::Resume(_))
+                    && id.is_none_or(|id| self.link.calls.by_wire(id).is_none())
+            }
+            (Ok(_), Some(_)) => false,
+        };
+        if !ours {
+            let id = response.id.as_ref().map(|id| id as &dyn core::fmt::Display);
+            self.link.unasked(id, response.outcome.as_ref().err());
+            return false;
+        }
+        let outcome = match response.outcome {
+            Ok(result) => Outcome::Result(result),
+            Err(error) => Outcome::Error(error, None),
+        };
+        self.conclude(now, purpose, outcome);
+        true
+    }
+
+    /// The id under which the request of an exchange waits for its response.
+    fn wire(&self, purpose: Purpose) -> Option<i64> {
+        match (purpose, &self.state) {
+            (Purpose::Opening, State::Negotiating { wire, .. }) => Some(*wire),
+            _ => purpose.call().and_then(|call| self.link.calls.wire(call)),
+        }
+    }
+
+    fn malformed(&mut self, now: Instant, purpose: Purpose, malformed: &Malformed, quiet: bool) -> bool {
+        let detail = format!("{}: {}", malformed.error.message, malformed.error.detail);
+        let wire = malformed.id.as_ref().filter(|_| malformed.response).and_then(RequestId::as_i64);
+        if wire.is_some() && wire == self.wire(purpose) {
+            self.conclude(now, purpose, Outcome::Failed(CallError::Invalid { reason: detail }));
+            return true;
+        }
+        if !quiet {
+            self.diagnose(detail);
+        }
+        false
+    }
+
+    /// A request of the server. Only a legacy server may have any (RPC-23, RPC-24).
+    fn request(&mut self, now: Instant, request: &Request<'_>) {
+        if !self.is_legacy() || !matches!(self.state, State::Open | State::Announcing { .. }) {
+            let method = text::excerpt(&request.method);
+            return self.diagnose(format!("`{method}` was requested by a server that may not"));
+        }
+        // Each answer is an exchange; a server that asks faster than it takes answers gets none.
+        let limit = self.link.config.limits.in_flight.saturating_mul(2);
+        if self.exchanges.len() >= limit {
+            return self.diagnose("too many requests of the server at once; one is not answered".to_owned());
+        }
+        let mut body = Vec::new();
+        if &*request.method == "ping" {
+            // An empty object always serializes.
+            let _ = jsonrpc::write_result(&mut body, &request.id, &Json::empty_object());
+        } else {
+            let error = ErrorObject::new(code::METHOD_NOT_FOUND, "Method not found");
+            jsonrpc::write_error(&mut body, Some(&request.id), &error);
+        }
+        self.notify(now, body, Purpose::Notice);
+    }
+
+    /// A response with an error status. Its body may be the error of the request (B43); a result in it would
+    /// not be believed.
+    fn refused(&mut self, now: Instant, exchange: &Exchange, status: u16, body: &[u8]) {
+        let purpose = exchange.purpose;
+        let error = match jsonrpc::read(body, self.link.config.limits.depth) {
+            Ok(Incoming::Message(Message::Response(Response { outcome: Err(error), .. }))) => Some(error),
+            _ => None,
+        };
+        let unknown_method =
+            error.as_ref().is_some_and(|error| error.code == i64::from(code::METHOD_NOT_FOUND));
+        let in_session = exchange.request.head.headers.get("mcp-session-id").is_some();
+        if let Some(call) = purpose.call()
+            && status == 404
+            && in_session
+            && !unknown_method
+        {
+            return self.session_lost(now, call, exchange.generation);
+        }
+        let outcome = match error {
+            Some(error) => Outcome::Error(error, Some(status)),
+            None => Outcome::Failed(refusal(status, body)),
+        };
+        if let (Purpose::Opening, Outcome::Failed(error)) = (purpose, &outcome)
+            && matches!(status, 429 | 502..=504)
+        {
+            // Trouble on the way says nothing about the era.
+            let error = error.clone();
+            return self.finish(error);
+        }
+        self.conclude(now, purpose, outcome);
+    }
+
+    /// The session that a call belonged to does not exist any more (B35, HTTPL-50).
+    fn session_lost(&mut self, now: Instant, call: CallId, generation: u32) {
+        let repeat = match self.flights.get_mut(&call) {
+            Some(flight) if flight.repeatable && !flight.repeated => {
+                flight.repeated = true;
+                flight.exchange = None;
+                flight.resume = None;
+                true
+            }
+            _ => false,
+        };
+        if repeat {
+            self.again.push(call);
+        } else {
+            let reason = "the server lost the session; whether the call was carried out is unknown".into();
+            self.settle(now, call, Err(broken(reason)));
+        }
+        if generation == self.generation && matches!(self.state, State::Open) {
+            self.reopen(now);
+        } else if matches!(self.state, State::Open) {
+            // Another call noticed first, and there is a new session already.
+            for call in core::mem::take(&mut self.again) {
+                self.send_again(call);
+            }
+        }
+    }
+
+    /// Follows a redirect, if it stays at the origin (B37).
+    fn redirect(&mut self, now: Instant, id: ExchangeId, head: &ResponseHead) {
+        let Some(exchange) = self.exchanges.get(&id) else { return };
+        let limit = self.link.config.limits.redirects;
+        let target = &exchange.request.head.target;
+        let location = head.headers.text("location").unwrap_or_default();
+        let next = match head.status {
+            303 => Err("asks for another method".to_owned()),
+            _ if exchange.redirects >= limit => {
+                Err(format!("is one too many; `Limits::redirects` is {limit}"))
+            }
+            _ => self.endpoint.follow(target, location).map_err(|place| format!("leads {place}")),
+        };
+        match next {
+            Ok(target) => {
+                let mut request = HttpRequest::clone(&exchange.request);
+                let (purpose, revision) = (exchange.purpose, exchange.revision);
+                let redirects = exchange.redirects + 1;
+                if matches!(head.status, 301 | 308) {
+                    self.endpoint.target.clone_from(&target);
+                }
+                request.head.target = target;
+                self.retire(now, id);
+                let next = self.send(purpose, request, revision);
+                if let Some(exchange) = self.exchanges.get_mut(&next) {
+                    exchange.redirects = redirects;
+                }
+                if let State::Negotiating { exchange, .. } = &mut self.state
+                    && purpose == Purpose::Opening
+                {
+                    *exchange = next;
+                }
+                if let Some(flight) = purpose.call().and_then(|call| self.flights.get_mut(&call)) {
+                    flight.exchange = Some(next);
+                }
+            }
+            Err(why) => {
+                let purpose = exchange.purpose;
+                self.retire(now, id);
+                if matches!(purpose, Purpose::Initialized | Purpose::Notice | Purpose::Delete) {
+                    return self.noted(now, purpose, head.status);
+                }
+                let reason = format!("HTTP status {}: the redirect {why}", head.status);
+                self.conclude(now, purpose, Outcome::Failed(CallError::Invalid { reason }));
+            }
+        }
+    }
+
+    /// The exchange has served its purpose, and may end in peace.
+    fn retire(&mut self, now: Instant, id: ExchangeId) {
+        let Some(exchange) = self.exchanges.get_mut(&id) else { return };
+        exchange.purpose = Purpose::Notice;
+        exchange.reading = Reading::Nothing;
+        self.cut_at(id, now + LINGER);
+    }
+
+    /// What an exchange was for is decided.
+    fn conclude(&mut self, now: Instant, purpose: Purpose, outcome: Outcome<'_>) {
+        match purpose {
+            Purpose::Opening => self.opened(now, outcome),
+            Purpose::Call(call) | Purpose::Resume(call) => {
+                let outcome = match outcome {
+                    Outcome::Result(result) => Ok(Json::from(result)),
+                    Outcome::Error(error, status) => {
+                        if self.refresh(now, call, &error, status) {
+                            return;
+                        }
+                        Err(CallError::Server { error, status })
+                    }
+                    Outcome::Failed(error) => Err(error),
+                };
+                self.settle(now, call, outcome);
+            }
+            Purpose::Initialized | Purpose::Notice | Purpose::Delete => {}
+        }
+    }
+
+    fn opened(&mut self, now: Instant, outcome: Outcome<'_>) {
+        let answer = match &outcome {
+            Outcome::Failed(error @ CallError::Unauthorized { .. }) => return self.finish(error.clone()),
+            Outcome::Result(result) => Answer::Result(result),
+            Outcome::Error(error, status) => Answer::Error(error, *status),
+            Outcome::Failed(error) => Answer::Unusable(error.clone()),
+        };
+        let step = self.link.negotiation.answer(answer);
+        if let (Step::Settled(details), Some(session)) = (&step, &self.offered_session)
+            && details.revision.dialect().http.sessions
+        {
+            if !is_session_id(session) {
+                let reason = "expected a session id of visible ASCII, found another".to_owned();
+                return self.finish(CallError::Invalid { reason });
+            }
+            self.session = Some(session.clone());
+        }
+        self.follow(now, step);
+    }
+
+    fn diagnose(&mut self, detail: String) {
+        self.link.events.diagnose(Diagnostic::new("http", detail));
+    }
+}
+
+/// HTTPL-44.
+fn is_session_id(id: &str) -> bool {
+    !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+fn broken(reason: String) -> CallError {
+    CallError::Broken { reason, unsent: false }
+}
+
+/// An error status whose body is no JSON-RPC error.
+fn refusal(status: u16, body: &[u8]) -> CallError {
+    let said = match core::str::from_utf8(body).map(str::trim) {
+        Ok("") => String::new(),
+        Ok(body) => format!(": {}", text::excerpt(body)),
+        Err(_) => ", with a body that is not text".to_owned(),
+    };
+    let meaning = match status {
+        413 => " (the request is larger than the server accepts)",
+        431 => " (the request has more or longer fields than the server accepts)",
+        _ => "",
+    };
+    let reason = format!("the server answered with HTTP status {status}{meaning}{said}");
+    if status >= 500 { broken(reason) } else { CallError::Invalid { reason } }
+}

@@ -1,0 +1,174 @@
+//! Requests: their fields, and their way out.
+
+use super::exchange::{Exchange, Purpose, Reading, Wake};
+use super::{ExchangeId, Flight, Http, HttpRequest};
+use crate::client::calls::CallId;
+use crate::client::event::Out;
+use crate::client::request::Source;
+use crate::dialect::Revision;
+use crate::head::RequestHead;
+use crate::time::Instant;
+use crate::wire::header_value;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+const ACCEPT_BOTH: &str = "application/json, text/event-stream";
+
+/// Fields that the protocol sets, or that belong to the connection; an application may not.
+const OURS: [&str; 14] = [
+    "accept",
+    "accept-encoding",
+    "connection",
+    "content-length",
+    "content-type",
+    "host",
+    "last-event-id",
+    "mcp-method",
+    "mcp-name",
+    "mcp-protocol-version",
+    "mcp-session-id",
+    "te",
+    "transfer-encoding",
+    "upgrade",
+];
+
+impl Http {
+    /// Sends a call for the first time.
+    pub(super) fn launch(&mut self, call: CallId, source: &impl Source, body: Vec<u8>) {
+        let revision = self.revision();
+        let mirrored = revision.filter(|revision| revision.dialect().http.mirrored_headers);
+        let head = match mirrored {
+            Some(revision) => self.modern_head(revision, source.method(), source.name(), &body),
+            None => self.plain_head("POST", revision),
+        };
+        let exchange = self.send(Purpose::Call(call), HttpRequest { head, body }, revision);
+        if let Some(sent) = self.exchanges.get(&exchange) {
+            let flight = Flight {
+                exchange: Some(exchange),
+                request: Arc::clone(&sent.request),
+                repeatable: source.is_repeatable(),
+                repeated: false,
+                retry: None,
+                resume: None,
+            };
+            self.flights.insert(call, flight);
+        }
+    }
+
+    /// Sends a call for the second time, with the fields that are right by now.
+    pub(super) fn send_again(&mut self, call: CallId) {
+        let Some(flight) = self.flights.get(&call) else { return };
+        let body = flight.request.body.clone();
+        let revision = self.revision();
+        let mirrored = revision.filter(|revision| revision.dialect().http.mirrored_headers);
+        let head = match (mirrored, flight.request.head.headers.text("mcp-method")) {
+            (Some(revision), Some(method)) => {
+                let name = flight.request.head.headers.get("mcp-name");
+                let name = name.and_then(|name| header_value::decode(name).ok());
+                self.modern_head(revision, method, name.as_deref(), &body)
+            }
+            _ => self.plain_head("POST", revision),
+        };
+        let exchange = self.send(Purpose::Call(call), HttpRequest { head, body }, revision);
+        if let (Some(flight), Some(sent)) = (self.flights.get_mut(&call), self.exchanges.get(&exchange)) {
+            flight.exchange = Some(exchange);
+            flight.request = Arc::clone(&sent.request);
+        }
+    }
+
+    /// Sends a message that is not answered, in the session there is. It may take as long as a call.
+    pub(super) fn notify(&mut self, now: Instant, body: Vec<u8>, purpose: Purpose) {
+        let revision = self.revision();
+        let head = self.plain_head("POST", revision);
+        let exchange = self.send(purpose, HttpRequest { head, body }, revision);
+        self.cut_at(exchange, now + self.link.config.limits.request);
+    }
+
+    pub(super) fn revision(&self) -> Option<Revision> {
+        self.link.details.as_deref().map(|details| details.revision)
+    }
+
+    /// Puts an exchange on its way.
+    pub(super) fn send(
+        &mut self,
+        purpose: Purpose,
+        request: HttpRequest,
+        revision: Option<Revision>,
+    ) -> ExchangeId {
+        self.last_exchange += 1;
+        let id = ExchangeId(self.last_exchange);
+        let request = Arc::new(request);
+        let exchange = Exchange {
+            purpose,
+            request: Arc::clone(&request),
+            revision,
+            generation: self.generation,
+            redirects: 0,
+            skipped: false,
+            reading: Reading::Head,
+            cut: None,
+        };
+        self.exchanges.insert(id, exchange);
+        self.link.events.act(Out::Send(id, request));
+        id
+    }
+
+    /// Nothing more of an exchange matters; it is cut off unless it ends by then.
+    pub(super) fn cut_at(&mut self, id: ExchangeId, at: Instant) {
+        let Some(exchange) = self.exchanges.get_mut(&id) else { return };
+        if let Some(before) = exchange.cut.replace(at) {
+            self.wakes.remove(&(before, Wake::Cut(id)));
+        }
+        self.wakes.insert((at, Wake::Cut(id)));
+    }
+
+    /// The head of a modern POST (HDR-01 to HDR-09, HDR-17).
+    pub(super) fn modern_head(
+        &self,
+        revision: Revision,
+        method: &str,
+        name: Option<&str>,
+        body: &[u8],
+    ) -> RequestHead {
+        let mut head = self.plain_head("POST", Some(revision));
+        head.headers.push("Mcp-Method", method);
+        if let Some(name) = name {
+            head.headers.push("Mcp-Name", header_value::encode(name).as_bytes());
+            if method == "tools/call"
+                && let Some(mirrors) = &self.link.mirrors
+            {
+                mirrors.append(name, body, &mut head.headers);
+            }
+        }
+        head
+    }
+
+    /// The fields that every request has: those of the protocol, then the application's own.
+    pub(super) fn plain_head(&self, verb: &str, revision: Option<Revision>) -> RequestHead {
+        let mut head = RequestHead::new(verb, self.endpoint.target.clone());
+        let fields = &mut head.headers;
+        fields.push("Host", &self.endpoint.authority);
+        match verb {
+            "POST" => {
+                fields.push("Content-Type", "application/json");
+                fields.push("Accept", ACCEPT_BOTH);
+            }
+            "GET" => fields.push("Accept", "text/event-stream"),
+            _ => {}
+        }
+        fields.push("Accept-Encoding", "identity");
+        if let Some(revision) = revision.filter(|revision| revision.dialect().http.version_header) {
+            fields.push("MCP-Protocol-Version", revision.as_str());
+        }
+        if let Some(session) = &self.session {
+            fields.push("Mcp-Session-Id", session);
+        }
+        for (name, value) in self.link.config.headers.iter() {
+            let mirror = name.get(..10).is_some_and(|prefix| prefix.eq_ignore_ascii_case("mcp-param-"));
+            if !mirror && !OURS.iter().any(|ours| name.eq_ignore_ascii_case(ours)) {
+                fields.push(name, value);
+            }
+        }
+        head
+    }
+}

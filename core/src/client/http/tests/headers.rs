@@ -1,0 +1,187 @@
+use super::*;
+
+const TOOLS: &str = "{'resultType':'complete','tools':[\
+    {'name':'query','inputSchema':{'type':'object','properties':{\
+    'region':{'type':'string','x-mcp-header':'Region'},\
+    'method':{'type':'string','x-mcp-header':'Method'},\
+    'limit':{'type':'integer','x-mcp-header':'Limit'},\
+    'dry':{'type':'boolean','x-mcp-header':'Dry'},\
+    'inner':{'type':'object','properties':{'bay':{'type':'string','x-mcp-header':'Bay'}}},\
+    'text':{'type':'string'}}}},\
+    {'name':'bad','inputSchema':{'type':'object','properties':{'a':{'type':'number','x-mcp-header':'A'}}}},\
+    {'name':'worse','inputSchema':{'type':'object','properties':{'a':{'type':'string','x-mcp-header':'A B'}}}},\
+    {'name':'plain','inputSchema':{'type':'object'}}]}";
+
+fn listed() -> Peer {
+    let mut peer = Peer::modern();
+    list(&mut peer, TOOLS);
+    peer
+}
+
+fn list(peer: &mut Peer, tools: &str) -> Vec<String> {
+    let (call, sent) = peer.start(&ListTools::new());
+    peer.result(&sent, tools);
+    peer.take(&call).unwrap().tools.into_iter().map(|tool| tool.name).collect()
+}
+
+fn call(peer: &mut Peer, arguments: &str) -> Sent {
+    let arguments = Json::parse(json(arguments)).unwrap();
+    peer.start(&CallTool::with("query", arguments)).1
+}
+
+/// HDR-06, HDR-07, HDR-09
+#[test]
+fn method_and_name_are_mirrored() {
+    let mut peer = Peer::modern();
+    let (_, sent) = peer.start(&ListTools::new());
+    assert_eq!((sent.header("mcp-method"), sent.header("mcp-name")), (Some("tools/list"), None));
+    let (_, sent) = peer.start(&CallTool::new("a b"));
+    assert_eq!((sent.header("mcp-method"), sent.header("mcp-name")), (Some("tools/call"), Some("a b")));
+    let (_, sent) = peer.start(&CallTool::new("世界"));
+    assert_eq!(sent.header("mcp-name"), Some("=?base64?5LiW55WM?="));
+}
+
+/// HDR-26, HDR-27, HDR-28
+#[test]
+fn tools_with_bad_annotations_are_dropped_and_reported() {
+    let mut peer = Peer::modern();
+    assert_eq!(list(&mut peer, TOOLS), ["query", "plain"]);
+    let reports = peer.diagnostics();
+    assert_eq!(reports.len(), 2);
+    assert!(reports[0].contains("bad") && reports[1].contains("worse"), "{reports:?}");
+}
+
+/// The rule is one of modern HTTP.
+#[test]
+fn over_legacy_http_annotations_mean_nothing() {
+    let mut peer = Peer::legacy();
+    assert_eq!(list(&mut peer, TOOLS).len(), 4);
+    let sent = call(&mut peer, "{'region':'eu'}");
+    assert_eq!((sent.header("mcp-param-region"), sent.header("mcp-method")), (None, None));
+}
+
+/// HDR-16, HDR-17, HDR-25, HDR-30, HDR-33, HDR-34, HDR-36
+#[test]
+fn arguments_are_mirrored_as_the_schema_says() {
+    let mut peer = listed();
+    let sent = call(
+        &mut peer,
+        "{'region':'us west','method':'GET','limit':-7,'dry':false,'inner':{'bay':'3'},'text':'t','bay':'4'}",
+    );
+    for (name, value) in [
+        ("Mcp-Param-Region", Some("us west")),
+        ("Mcp-Param-Method", Some("GET")),
+        ("Mcp-Param-Limit", Some("-7")),
+        ("Mcp-Param-Dry", Some("false")),
+        ("Mcp-Param-Bay", Some("3")),
+        ("Mcp-Param-Text", None),
+        ("Mcp-Method", Some("tools/call")),
+    ] {
+        assert_eq!(sent.header(name), value, "{name}");
+    }
+    let sent = call(&mut peer, "{'region':''}");
+    assert_eq!(sent.request.head.headers.get("mcp-param-region"), Some(&b""[..]));
+}
+
+/// HDR-35, HDR-38
+#[test]
+fn unsafe_values_are_encoded() {
+    let mut peer = listed();
+    for (value, header) in [
+        ("Hello, 世界", "=?base64?SGVsbG8sIOS4lueVjA==?="),
+        (" padded ", "=?base64?IHBhZGRlZCA=?="),
+        ("line1\\nline2", "=?base64?bGluZTEKbGluZTI=?="),
+        ("=?base64?literal?=", "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?="),
+    ] {
+        let sent = call(&mut peer, &format!("{{'region':'{value}'}}"));
+        assert_eq!(sent.header("mcp-param-region"), Some(header));
+    }
+}
+
+/// HDR-31, HDR-32, HDR-50
+#[test]
+fn absent_and_null_arguments_and_unknown_tools_have_no_header() {
+    let mut peer = listed();
+    let sent = call(&mut peer, "{'region':null,'inner':{}}");
+    assert!(sent.request.head.headers.iter().all(|(name, _)| !name.starts_with("Mcp-Param")));
+    assert!(sent.body().contains("\"region\":null"));
+    let mut peer = Peer::modern();
+    let sent = call(&mut peer, "{'region':'eu'}");
+    assert_eq!(sent.header("mcp-param-region"), None);
+}
+
+/// HDR-49
+#[test]
+fn the_latest_definition_counts() {
+    let mut peer = listed();
+    list(
+        &mut peer,
+        "{'tools':[{'name':'query','inputSchema':{'type':'object','properties':{'text':{'type':'string','x-mcp-header':'T'}}}}]}",
+    );
+    let sent = call(&mut peer, "{'region':'eu','text':'t'}");
+    assert_eq!((sent.header("mcp-param-region"), sent.header("mcp-param-t")), (None, Some("t")));
+    list(&mut peer, "{'tools':[{'name':'query','inputSchema':{'type':'object'}}]}");
+    let sent = call(&mut peer, "{'region':'eu','text':'t'}");
+    assert_eq!(sent.header("mcp-param-t"), None);
+}
+
+/// HDR-52
+#[test]
+fn a_tool_can_be_known_in_advance() {
+    let mut peer = Peer::modern();
+    let tool = json(
+        "{'name':'query','inputSchema':{'type':'object','properties':{'region':{'type':'string','x-mcp-header':'Region'}}}}",
+    );
+    peer.http.learn_tool(&serde_json::from_str(&tool).unwrap()).unwrap();
+    let sent = call(&mut peer, "{'region':'eu'}");
+    assert_eq!(sent.header("mcp-param-region"), Some("eu"));
+}
+
+/// HDR-51
+#[test]
+fn a_header_mismatch_makes_the_client_look_again_and_repeat_the_call_once() {
+    let mut peer = Peer::modern();
+    let arguments = Json::parse(json("{'region':'eu'}")).unwrap();
+    let (pending, sent) = peer.start(&CallTool::with("query", arguments));
+    let error = "{'code':-32020,'message':'Header mismatch'}";
+    peer.error(&sent, 400, error);
+    let listing = peer.one();
+    assert_eq!(listing.method(), "tools/list");
+    peer.result(&listing, "{'tools':[],'nextCursor':'p2'}");
+    let listing = peer.one();
+    assert!(listing.body().contains("\"cursor\":\"p2\""));
+    peer.result(&listing, TOOLS);
+    let again = peer.one();
+    assert_eq!(again.header("mcp-param-region"), Some("eu"));
+    assert_eq!(again.header("mcp-name"), Some("query"));
+    assert_eq!(again.body(), sent.body());
+    peer.error(&again, 400, error);
+    peer.none();
+    assert!(matches!(peer.take(&pending), Err(CallError::Server { error, .. }) if error.code == -32020));
+    assert_eq!(peer.settled(), 1);
+    peer.is_empty();
+}
+
+#[test]
+fn a_look_that_fails_leaves_the_first_error() {
+    let mut peer = Peer::modern();
+    let (pending, sent) = peer.start(&CallTool::new("query"));
+    peer.error(&sent, 400, "{'code':-32020,'message':'Header mismatch'}");
+    let listing = peer.one();
+    peer.error(&listing, 400, "{'code':-32603,'message':'no'}");
+    assert!(matches!(peer.take(&pending), Err(CallError::Server { error, .. }) if error.code == -32020));
+    peer.is_empty();
+}
+
+#[test]
+fn a_call_cancelled_during_the_look_stays_cancelled() {
+    let mut peer = Peer::modern();
+    let (pending, sent) = peer.start(&CallTool::new("query"));
+    peer.error(&sent, 400, "{'code':-32020,'message':'Header mismatch'}");
+    let listing = peer.one();
+    peer.http.cancel(peer.now, pending.id());
+    assert_eq!(peer.take(&pending).unwrap_err(), CallError::Cancelled);
+    peer.result(&listing, TOOLS);
+    peer.none();
+    peer.is_empty();
+}

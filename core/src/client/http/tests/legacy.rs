@@ -1,0 +1,234 @@
+use super::*;
+
+/// HTTPL-03, HTTPL-46, HTTPL-53, HTTPL-54
+#[test]
+fn session_and_version_go_with_every_request_after_initialize() {
+    let mut peer = Peer::new(config().era(EraChoice::Legacy));
+    let initialize = peer.one();
+    assert_eq!(initialize.header("accept"), Some("application/json, text/event-stream"));
+    let mut head = ResponseHead::new(200);
+    head.headers.push("Content-Type", "application/json");
+    head.headers.push("MCP-SESSION-ID", "s-1");
+    let body = response(&initialize, INITIALIZED);
+    peer.whole(&initialize, head, &body);
+    let notification = peer.one();
+    peer.whole(&notification, ResponseHead::new(202), "");
+    let (_, call) = peer.start(&CallTool::new("a"));
+    for sent in [notification, call] {
+        assert_eq!(sent.header("mcp-session-id"), Some("s-1"));
+        assert_eq!(sent.header("mcp-protocol-version"), Some("2025-11-25"));
+        assert_eq!(sent.header("mcp-method"), None);
+    }
+}
+
+/// The header is younger than the revision.
+#[test]
+fn old_revisions_have_no_version_header() {
+    let mut peer = Peer::new(config().era(EraChoice::Legacy));
+    let initialize = peer.one();
+    peer.result(&initialize, &INITIALIZED.replace("2025-11-25", "2025-03-26"));
+    assert_eq!(peer.one().header("mcp-protocol-version"), None);
+}
+
+/// HTTPL-44
+#[test]
+fn a_session_id_of_other_characters_is_refused() {
+    let mut peer = Peer::new(config().era(EraChoice::Legacy));
+    let initialize = peer.one();
+    let mut head = ResponseHead::new(200);
+    head.headers.push("Content-Type", "application/json");
+    head.headers.push("Mcp-Session-Id", "a b");
+    let body = response(&initialize, INITIALIZED);
+    peer.whole(&initialize, head, &body);
+    assert!(matches!(peer.closed(), Some(CallError::Invalid { .. })));
+}
+
+/// HTTPL-51, HTTPL-52
+#[test]
+fn closing_ends_the_session() {
+    for status in [200, 204, 405, 404, 500] {
+        let mut peer = Peer::legacy();
+        let (call, sent) = peer.start(&CallTool::new("a"));
+        peer.http.close(peer.now);
+        assert!(peer.take(&call).is_err());
+        assert_eq!(peer.aborted(), [sent.exchange]);
+        let delete = peer.one();
+        assert_eq!(delete.request.head.method, "DELETE");
+        assert_eq!(delete.header("mcp-session-id"), Some("s-1"));
+        assert_eq!(delete.header("mcp-protocol-version"), Some("2025-11-25"));
+        assert!(delete.request.body.is_empty());
+        assert!(peer.closed().is_none());
+        assert!(peer.http.start(peer.now, &Ping, CallOptions::new()).is_err());
+        peer.whole(&delete, ResponseHead::new(status), "");
+        assert!(peer.closed().is_some());
+        peer.is_empty();
+    }
+    let mut peer = Peer::legacy();
+    peer.http.close(peer.now);
+    let delete = peer.one();
+    peer.wait(2_000);
+    assert_eq!(peer.aborted(), [delete.exchange]);
+    assert!(peer.closed().is_some());
+    peer.is_empty();
+}
+
+#[test]
+fn without_a_session_there_is_nothing_to_end() {
+    let mut peer = Peer::new(config().era(EraChoice::Legacy));
+    let initialize = peer.one();
+    peer.initialized(&initialize, None);
+    peer.http.close(peer.now);
+    peer.none();
+    assert!(peer.closed().is_some());
+}
+
+/// B35, HTTPL-50
+#[test]
+fn a_lost_session_is_replaced_and_a_listing_repeated() {
+    let mut peer = Peer::legacy();
+    let (list, sent) = peer.start(&ListTools::new());
+    peer.answer(
+        &sent,
+        404,
+        "{'jsonrpc':'2.0','id':null,'error':{'code':-32001,'message':'Session not found'}}",
+    );
+    let initialize = peer.one();
+    assert_eq!(initialize.method(), "initialize");
+    assert_eq!(initialize.header("mcp-session-id"), None);
+    peer.initialized(&initialize, Some("s-2"));
+    let again = peer.one();
+    assert_eq!((again.method(), again.header("mcp-session-id")), ("tools/list".into(), Some("s-2")));
+    peer.result(&again, "{'tools':[]}");
+    peer.take(&list).unwrap();
+    let connected = peer.events().iter().filter(|event| matches!(event, Event::Connected(_))).count();
+    assert_eq!(connected, 1);
+    peer.is_empty();
+}
+
+/// B35: what a tool did is unknown.
+#[test]
+fn a_tool_call_is_not_repeated_in_a_new_session() {
+    let mut peer = Peer::legacy();
+    let (call, sent) = peer.start(&CallTool::new("a"));
+    peer.whole(&sent, ResponseHead::new(404), "");
+    let Err(CallError::Broken { reason, unsent: false }) = peer.take(&call) else { panic!() };
+    assert!(reason.contains("unknown"));
+    let initialize = peer.one();
+    let later = peer.http.start(peer.now, &CallTool::new("b"), CallOptions::new()).unwrap();
+    peer.initialized(&initialize, Some("s-2"));
+    let sent = peer.one();
+    peer.result(&sent, "{'content':[]}");
+    peer.take(&later).unwrap();
+    peer.is_empty();
+}
+
+/// B35: a second 404 is an error.
+#[test]
+fn a_session_lost_twice_fails_the_call() {
+    let mut peer = Peer::legacy();
+    let (list, sent) = peer.start(&ListTools::new());
+    peer.whole(&sent, ResponseHead::new(404), "");
+    let initialize = peer.one();
+    peer.initialized(&initialize, Some("s-2"));
+    let again = peer.one();
+    peer.whole(&again, ResponseHead::new(404), "");
+    assert!(matches!(peer.take(&list), Err(CallError::Broken { .. })));
+}
+
+/// Two calls notice the same loss; one handshake is enough.
+#[test]
+fn one_loss_is_one_handshake() {
+    let mut peer = Peer::legacy();
+    let (a, first) = peer.start(&ListTools::new());
+    let (b, second) = peer.start(&ListTools::new());
+    let (c, third) = peer.start(&ListTools::new());
+    peer.whole(&first, ResponseHead::new(404), "");
+    let initialize = peer.one();
+    peer.whole(&second, ResponseHead::new(404), "");
+    peer.none();
+    peer.initialized(&initialize, Some("s-2"));
+    let again = peer.sent();
+    assert_eq!(again.len(), 2);
+    peer.whole(&third, ResponseHead::new(404), "");
+    let last = peer.one();
+    assert_eq!((last.method(), last.header("mcp-session-id")), ("tools/list".into(), Some("s-2")));
+    for sent in again.iter().chain([&last]) {
+        peer.result(sent, "{'tools':[]}");
+    }
+    for call in [a, b, c] {
+        peer.take(&call).unwrap();
+    }
+    peer.is_empty();
+}
+
+#[test]
+fn a_handshake_that_fails_after_a_loss_ends_everything() {
+    let mut peer = Peer::legacy();
+    let (list, sent) = peer.start(&ListTools::new());
+    peer.whole(&sent, ResponseHead::new(404), "");
+    let initialize = peer.one();
+    peer.http.handle_failed(peer.now, initialize.exchange, "connection refused", true);
+    assert!(peer.take(&list).is_err());
+    assert!(peer.closed().is_some());
+    peer.is_empty();
+}
+
+/// A 404 where no session is at stake is a 404.
+#[test]
+fn without_a_session_404_is_an_ordinary_refusal() {
+    let mut peer = Peer::new(config().era(EraChoice::Legacy));
+    let initialize = peer.one();
+    peer.initialized(&initialize, None);
+    let (list, sent) = peer.start(&ListTools::new());
+    peer.whole(&sent, ResponseHead::new(404), "");
+    peer.none();
+    assert!(matches!(peer.take(&list), Err(CallError::Invalid { .. })));
+}
+
+/// INIT-18, RPC-25, HTTPL-11: the answer is a message of its own.
+#[test]
+fn requests_of_a_legacy_server_are_answered_by_posts() {
+    let mut peer = Peer::legacy();
+    let (call, sent) = peer.start(&CallTool::new("a"));
+    peer.stream(&sent);
+    peer.event(&sent, "{'jsonrpc':'2.0','id':'s1','method':'ping'}");
+    let pong = peer.one();
+    assert_eq!(pong.body(), json("{'jsonrpc':'2.0','id':'s1','result':{}}"));
+    assert_eq!(pong.header("mcp-session-id"), Some("s-1"));
+    peer.event(&sent, "{'jsonrpc':'2.0','id':'s2','method':'sampling/createMessage','params':{}}");
+    let refusal = peer.one();
+    assert!(refusal.body().contains("-32601"));
+    for sent in [pong, refusal] {
+        peer.whole(&sent, ResponseHead::new(202), "");
+    }
+    let body = response(&sent, "{'content':[]}");
+    peer.event(&sent, &body);
+    peer.end(&sent);
+    peer.take(&call).unwrap();
+    peer.is_empty();
+}
+
+/// RPC-24, HTTP-18
+#[test]
+fn requests_of_a_modern_server_are_not_answered() {
+    let mut peer = Peer::modern();
+    let (_, sent) = peer.start(&CallTool::new("a"));
+    peer.stream(&sent);
+    peer.event(&sent, "{'jsonrpc':'2.0','id':'s1','method':'ping'}");
+    peer.none();
+    assert_eq!(peer.diagnostics().len(), 1);
+}
+
+/// LOG-06
+#[test]
+fn the_log_level_is_set_once() {
+    let mut peer =
+        Peer::new(config().era(EraChoice::Legacy).log_level(crate::model::logging::LoggingLevel::Error));
+    let initialize = peer.one();
+    peer.initialized(&initialize, Some("s-1"));
+    let set = peer.one();
+    assert!(set.body().contains("\"params\":{\"level\":\"error\"}"));
+    peer.result(&set, "{}");
+    assert_eq!(peer.settled(), 0);
+    peer.is_empty();
+}

@@ -1,0 +1,225 @@
+//! What a byte stream and HTTP have in common: the calls, the era, the events.
+
+use super::calls::{CallId, Calls, Patience};
+use super::config::{CallOptions, Config};
+use super::details::ServerDetails;
+use super::event::{Event, Events, Progress};
+use super::mirrors::Mirrors;
+use super::negotiate::Negotiation;
+use super::reply::{Pending, RawReply};
+use super::request::Envelope;
+use super::text;
+use crate::diagnostic::Diagnostic;
+use crate::dialect::{Era, METHODS, MethodKind, Side};
+use crate::error::{CallError, ErrorObject};
+use crate::model::Json;
+use crate::model::logging::{LoggingLevel, LoggingMessageNotificationParams};
+use crate::model::progress::{ProgressNotificationParams, ProgressToken};
+use crate::time::{Duration, Instant};
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::ToString;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use serde_json::value::RawValue;
+
+/// One server, however it is reached.
+#[derive(Debug)]
+pub(super) struct Link {
+    pub(super) config: Arc<Config>,
+    pub(super) negotiation: Negotiation,
+    pub(super) details: Option<Arc<ServerDetails>>,
+    /// How requests are written; `None` until the era is known.
+    pub(super) envelope: Option<Envelope>,
+    pub(super) calls: Calls,
+    pub(super) events: Events,
+    /// Over HTTP only: which arguments go into headers.
+    pub(super) mirrors: Option<Mirrors>,
+    pub(super) closed: Option<CallError>,
+}
+
+impl Link {
+    pub(super) fn new(config: Arc<Config>, negotiation: Negotiation, mirrors: Option<Mirrors>) -> Self {
+        let calls = Calls::new(config.limits.in_flight);
+        let events = Events::new(config.limits.notifications);
+        Self { config, negotiation, details: None, envelope: None, calls, events, mirrors, closed: None }
+    }
+
+    /// Whether a call of `method` may be made now, or as soon as the era is known.
+    pub(super) fn admit(&self, method: &str) -> Result<(), CallError> {
+        if let Some(error) = &self.closed {
+            return Err(error.clone());
+        }
+        self.calls.room()?;
+        self.offered(method)
+    }
+
+    /// Whether the server, if it is known yet, has `method`, and declared the capability for it.
+    pub(super) fn offered(&self, method: &str) -> Result<(), CallError> {
+        let Some(details) = self.details.as_deref() else { return Ok(()) };
+        let revision = details.revision;
+        let known = METHODS.iter().any(|known| {
+            known.name == method && known.from == Side::Client && known.kind == MethodKind::Request
+        });
+        if known && !revision.knows_method(Side::Client, method) {
+            return Err(CallError::Unsupported {
+                what: format!("`{method}`, which revision {revision} does not have"),
+            });
+        }
+        if !self.config.check_capabilities {
+            return Ok(());
+        }
+        let capabilities = &details.capabilities;
+        let (capability, declared) = match method.split('/').next().unwrap_or_default() {
+            "tools" => ("tools", capabilities.tools.is_some()),
+            "prompts" => ("prompts", capabilities.prompts.is_some()),
+            "resources" => ("resources", capabilities.resources.is_some()),
+            "completion" => {
+                ("completions", capabilities.completions.is_some() || !revision.dialect().completions)
+            }
+            "logging" => ("logging", capabilities.logging.is_some()),
+            _ => return Ok(()),
+        };
+        if declared {
+            Ok(())
+        } else {
+            Err(CallError::Unsupported {
+                what: format!("`{method}`: it did not declare the capability `{capability}`"),
+            })
+        }
+    }
+
+    pub(super) fn patience(&self, options: &CallOptions) -> Patience {
+        Patience {
+            timeout: options.timeout.unwrap_or(self.config.limits.request),
+            max: options.max.unwrap_or(self.config.limits.request_max),
+        }
+    }
+
+    /// The era is known.
+    pub(super) fn connect(&mut self, details: ServerDetails) {
+        let details = Arc::new(details);
+        self.envelope = Some(Envelope::new(&self.config, details.revision));
+        self.details = Some(Arc::clone(&details));
+        self.events.push(Event::Connected(details));
+    }
+
+    /// The log level that a legacy server is to be told, if it can be (LOG-06).
+    pub(super) fn legacy_log_level(&self) -> Option<LoggingLevel> {
+        let details = self.details.as_deref()?;
+        let can = details.era() == Era::Legacy && details.capabilities.logging.is_some();
+        self.config.log_level.filter(|_| can)
+    }
+
+    /// Ends a call, and says so unless nobody waits for it.
+    pub(super) fn settle(&mut self, id: CallId, outcome: Result<Json, CallError>) {
+        if self.calls.settle(id, outcome) {
+            self.events.push(Event::Settled(id));
+        }
+    }
+
+    /// Ends everything; a second time changes nothing.
+    pub(super) fn close(&mut self, error: CallError) {
+        if self.closed.is_some() {
+            return;
+        }
+        self.settle_all(&error);
+        self.closed = Some(error.clone());
+        self.events.push(Event::Closed(error));
+    }
+
+    /// Ends every call under way.
+    pub(super) fn settle_all(&mut self, error: &CallError) {
+        while let Some(id) = self.calls.any_open() {
+            let error = match error {
+                CallError::Broken { reason, unsent } => {
+                    CallError::Broken { reason: reason.clone(), unsent: *unsent || self.calls.is_waiting(id) }
+                }
+                error => error.clone(),
+            };
+            self.settle(id, Err(error));
+        }
+    }
+
+    /// What a call ended with, read as what was asked.
+    pub(super) fn take<R>(&mut self, pending: &Pending<R>) -> Option<Result<R, CallError>> {
+        let outcome = self.calls.take(pending.id())?;
+        Some(outcome.and_then(|result| self.read(pending, &result)))
+    }
+
+    pub(super) fn read<R>(&mut self, pending: &Pending<R>, result: &Json) -> Result<R, CallError> {
+        let Some(details) = self.details.as_deref() else {
+            return Err(CallError::Invalid { reason: "a result came before the era was known".to_owned() });
+        };
+        let mut diagnostics = Vec::new();
+        let mirrored = details.revision.dialect().http.mirrored_headers;
+        let mirrors = self.mirrors.as_mut().filter(|_| mirrored);
+        let read = RawReply::open(result.as_ref(), details.revision, mirrors, &mut diagnostics)
+            .and_then(|reply| pending.read(reply));
+        diagnostics.into_iter().for_each(|diagnostic| self.events.diagnose(diagnostic));
+        read
+    }
+
+    /// A notification of the server.
+    pub(super) fn notification(&mut self, now: Instant, method: &str, params: Option<&RawValue>) {
+        match method {
+            "notifications/progress" => self.progress(now, params),
+            "notifications/message" => match read_params::<LoggingMessageNotificationParams>(params) {
+                Some(message) => self.events.push(Event::Log(message)),
+                None => self.unreadable(method),
+            },
+            // Names a request of the server, and those are answered at once, or a subscription.
+            "notifications/cancelled" => {}
+            _ => {
+                let params = params.map(Json::from);
+                self.events.push(Event::Notification { method: method.to_owned(), params });
+            }
+        }
+    }
+
+    fn progress(&mut self, now: Instant, params: Option<&RawValue>) {
+        let Some(report) = read_params::<ProgressNotificationParams>(params) else {
+            return self.unreadable("notifications/progress");
+        };
+        // A report that arrives behind the answer is nobody's fault (PRG-07, PRG-11).
+        let ProgressToken::Number(wire) = report.progress_token else { return };
+        let Some((id, news)) = self.calls.progress(now, wire, report.progress) else { return };
+        if news {
+            let ProgressNotificationParams { progress, total, message, .. } = report;
+            self.events.push(Event::Progress(id, Progress { progress, total, message }));
+        }
+    }
+
+    fn unreadable(&mut self, method: &str) {
+        self.events.diagnose(Diagnostic::new(
+            "client",
+            format!("expected the parameters of `{method}`, found others"),
+        ));
+    }
+
+    /// A response that nobody waits for: late, repeated or never asked for (B20, B54).
+    pub(super) fn unasked(&mut self, id: Option<&dyn core::fmt::Display>, error: Option<&ErrorObject>) {
+        let detail = match error {
+            Some(error) => format!(
+                "an error for no request under way: {} ({})",
+                text::excerpt(&error.message),
+                error.code
+            ),
+            None => "a result for no request under way".to_owned(),
+        };
+        let mut diagnostic = Diagnostic::new("client", detail);
+        if let Some(id) = id {
+            diagnostic.request = Some(text::excerpt(&id.to_string()));
+        }
+        self.events.diagnose(diagnostic);
+    }
+}
+
+/// The reason of a cancellation after a timeout, for the server's log.
+pub(super) fn timeout_reason(after: Duration) -> alloc::string::String {
+    format!("no answer within {after:?}")
+}
+
+fn read_params<T: serde::de::DeserializeOwned>(params: Option<&RawValue>) -> Option<T> {
+    serde_json::from_str(params?.get()).ok()
+}

@@ -1,0 +1,353 @@
+//! Which era and revision a server speaks: one table for both transports.
+//!
+//! <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning>
+
+use super::config::EraChoice;
+use super::details::ServerDetails;
+use super::text;
+use crate::dialect::{Era, Revision};
+use crate::error::{CallError, ErrorObject, code};
+use crate::model::Json;
+use crate::model::capabilities::ServerCapabilities;
+use crate::model::lifecycle::Implementation;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// What to do next in order to learn how the server speaks.
+#[derive(Debug, PartialEq)]
+pub(super) enum Step {
+    /// Ask `server/discover`. A patient probe waits as long as an ordinary request; the server is known to
+    /// be modern, so silence would say nothing about its era.
+    Probe { revision: Revision, patient: bool },
+    /// Open the legacy handshake, offering this revision.
+    Initialize { revision: Revision },
+    /// It is known.
+    Settled(Box<ServerDetails>),
+    /// There is nothing more to try.
+    Failed(CallError),
+}
+
+/// How a probe or handshake was answered.
+#[derive(Debug)]
+pub(super) enum Answer<'a> {
+    /// With a result.
+    Result(&'a RawValue),
+    /// With a JSON-RPC error, and the HTTP status where that was not 200.
+    Error(&'a ErrorObject, Option<u16>),
+    /// Not in time.
+    Silence,
+    /// With something else, described: another HTTP status, a body that is no message, the end of the stream.
+    Unusable(CallError),
+}
+
+/// The negotiation with one server.
+#[derive(Debug)]
+pub(super) struct Negotiation {
+    choice: EraChoice,
+    stage: Stage,
+    /// Modern revisions asked for. Each is asked at most twice: a server may name in -32022 the very revision
+    /// it refused, and means it the second time.
+    probes: u8,
+    /// Legacy revisions offered after the first, because the server asked for another by an error.
+    counters: u8,
+    /// The probe had no answer, so a modern server is still possible.
+    silent: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Probing(Revision),
+    Initializing(Revision),
+    Over,
+}
+
+/// Twice the only modern revision there is, and once more in patience.
+const PROBES: u8 = 3;
+
+impl Negotiation {
+    /// A negotiation, and its first step.
+    pub(super) fn new(choice: EraChoice) -> (Self, Step) {
+        let mut negotiation = Self { choice, stage: Stage::Over, probes: 0, counters: 0, silent: false };
+        let first = match choice {
+            EraChoice::Auto | EraChoice::Modern => negotiation.probe(Revision::LATEST, false),
+            EraChoice::Legacy => negotiation.initialize(Revision::LATEST_LEGACY),
+            EraChoice::Pinned(revision) => match revision.era() {
+                Era::Modern => negotiation.probe(revision, false),
+                Era::Legacy => negotiation.initialize(revision),
+            },
+        };
+        (negotiation, first)
+    }
+
+    /// A legacy handshake again, for a server known to be legacy whose session was lost.
+    pub(super) fn again(choice: EraChoice, revision: Revision) -> (Self, Step) {
+        let mut negotiation = Self { choice, stage: Stage::Over, probes: 0, counters: 0, silent: false };
+        let first = negotiation.initialize(revision);
+        (negotiation, first)
+    }
+
+    /// Whether a server that ends or dies now may be started again and taken for a legacy one.
+    pub(super) fn may_fall_back(&self) -> bool {
+        matches!(self.stage, Stage::Probing(_)) && self.allows(Era::Legacy)
+    }
+
+    /// Whether the legacy handshake is under way.
+    pub(super) fn is_initializing(&self) -> bool {
+        matches!(self.stage, Stage::Initializing(_))
+    }
+
+    /// The step after an answer to the step before.
+    pub(super) fn answer(&mut self, answer: Answer<'_>) -> Step {
+        match self.stage {
+            Stage::Probing(asked) => self.probe_answered(asked, answer),
+            Stage::Initializing(offered) => self.initialize_answered(offered, answer),
+            Stage::Over => Step::Failed(broken("the negotiation is over".into())),
+        }
+    }
+
+    fn probe_answered(&mut self, asked: Revision, answer: Answer<'_>) -> Step {
+        match answer {
+            Answer::Result(result) => match serde_json::from_str::<Discovered>(result.get()) {
+                Ok(found) => self.discovered(asked, found),
+                // Some legacy servers answer any method with `{}`.
+                Err(error) => self.not_modern(broken(format!("`server/discover` was answered, but {error}"))),
+            },
+            Answer::Error(error, status) => match i32::try_from(error.code) {
+                Ok(code::UNSUPPORTED_PROTOCOL_VERSION) => self.refused(asked, error, status),
+                // Only a modern server knows these, so falling back would be wrong (VER-10).
+                Ok(code::HEADER_MISMATCH | code::MISSING_CLIENT_CAPABILITY) => {
+                    self.fail(CallError::Server { error: error.clone(), status })
+                }
+                _ => self.not_modern(CallError::Server { error: error.clone(), status }),
+            },
+            Answer::Silence => {
+                self.silent = true;
+                self.not_modern(broken("`server/discover` was not answered in time".into()))
+            }
+            Answer::Unusable(error) => self.not_modern(error),
+        }
+    }
+
+    fn discovered(&mut self, asked: Revision, found: Discovered) -> Step {
+        let offered = &found.supported_versions;
+        if offered.iter().any(|version| version == asked.as_str()) {
+            return self.settle(found.details(asked));
+        }
+        match (self.best(offered, Era::Modern), self.best(offered, Era::Legacy)) {
+            (Some(revision), _) => self.settle(found.details(revision)),
+            (None, Some(revision)) => self.initialize(revision),
+            (None, None) => self.disagreement("`server/discover`", offered),
+        }
+    }
+
+    /// -32022: the server is modern, and says what it speaks (VER-03).
+    fn refused(&mut self, asked: Revision, error: &ErrorObject, status: Option<u16>) -> Step {
+        let Some(offered) = supported(error) else {
+            return self.fail(CallError::Server { error: error.clone(), status });
+        };
+        match (self.best(&offered, Era::Modern), self.best(&offered, Era::Legacy)) {
+            (Some(revision), _) if self.probes < PROBES => self.probe(revision, true),
+            (Some(_), _) => self.fail(CallError::Server { error: error.clone(), status }),
+            (None, Some(revision)) => self.initialize(revision),
+            (None, None) => {
+                let what = format!("the refusal of revision {asked} by `server/discover`");
+                self.disagreement(&what, &offered)
+            }
+        }
+    }
+
+    /// Anything that is not a recognised modern answer means a legacy server (VER-11, VER-14, VER-18).
+    fn not_modern(&mut self, seen: CallError) -> Step {
+        if self.allows(Era::Legacy) {
+            return self.initialize(Revision::LATEST_LEGACY);
+        }
+        self.fail(broken(format!(
+            "the server does not speak {}, which `EraChoice` demands; with `EraChoice::Auto` it would be \
+             taken for a legacy server ({seen})",
+            self.spoken(),
+        )))
+    }
+
+    fn initialize_answered(&mut self, offered: Revision, answer: Answer<'_>) -> Step {
+        match answer {
+            Answer::Result(result) => match serde_json::from_str::<Initialized>(result.get()) {
+                Ok(found) => self.initialized(offered, found),
+                Err(error) => self.fail(CallError::Invalid {
+                    reason: format!("`initialize` offered {offered} and was answered, but {error}"),
+                }),
+            },
+            Answer::Error(error, status) => self.initialize_refused(offered, error, status),
+            Answer::Silence => self.fail(broken("`initialize` was not answered in time".into())),
+            Answer::Unusable(error) => self.fail(error),
+        }
+    }
+
+    fn initialized(&mut self, offered: Revision, found: Initialized) -> Step {
+        let agreed = Revision::parse(&found.protocol_version)
+            .filter(|&revision| revision.era() == Era::Legacy && self.speaks(revision));
+        match agreed {
+            Some(revision) => self.settle(found.details(revision)),
+            None => {
+                let reason = format!(
+                    "`initialize` offered revision {offered} and the server chose `{}`; spoken here: {}",
+                    text::excerpt(&found.protocol_version),
+                    self.spoken(),
+                );
+                self.fail(broken(reason))
+            }
+        }
+    }
+
+    fn initialize_refused(&mut self, offered: Revision, error: &ErrorObject, status: Option<u16>) -> Step {
+        let supported = supported(error).unwrap_or_default();
+        let modern = matches!(
+            i32::try_from(error.code),
+            Ok(code::UNSUPPORTED_PROTOCOL_VERSION | code::HEADER_MISMATCH | code::MISSING_CLIENT_CAPABILITY)
+        );
+        // A modern server that was too slow to answer the probe.
+        if self.silent && modern && self.probes < PROBES {
+            return self.probe(Revision::LATEST, true);
+        }
+        match self.best(&supported, Era::Legacy) {
+            Some(revision) if revision != offered && self.counters == 0 => {
+                self.counters += 1;
+                self.initialize(revision)
+            }
+            _ => self.fail(CallError::Server { error: error.clone(), status }),
+        }
+    }
+
+    fn probe(&mut self, revision: Revision, patient: bool) -> Step {
+        self.probes += 1;
+        self.stage = Stage::Probing(revision);
+        Step::Probe { revision, patient }
+    }
+
+    fn initialize(&mut self, revision: Revision) -> Step {
+        self.stage = Stage::Initializing(revision);
+        Step::Initialize { revision }
+    }
+
+    fn settle(&mut self, details: ServerDetails) -> Step {
+        self.stage = Stage::Over;
+        Step::Settled(Box::new(details))
+    }
+
+    fn fail(&mut self, error: CallError) -> Step {
+        self.stage = Stage::Over;
+        Step::Failed(error)
+    }
+
+    fn disagreement(&mut self, what: &str, offered: &[String]) -> Step {
+        let theirs = text::list(offered.iter().map(String::as_str));
+        self.fail(broken(format!(
+            "no revision in common: {what} names {theirs}; spoken here: {}",
+            self.spoken()
+        )))
+    }
+
+    /// The newest revision of an era that both sides speak.
+    fn best(&self, offered: &[String], era: Era) -> Option<Revision> {
+        let known = offered.iter().filter_map(|version| Revision::parse(version));
+        known.filter(|&revision| revision.era() == era && self.speaks(revision)).max()
+    }
+
+    fn speaks(&self, revision: Revision) -> bool {
+        match self.choice {
+            EraChoice::Auto => true,
+            EraChoice::Modern => revision.era() == Era::Modern,
+            EraChoice::Legacy => revision.era() == Era::Legacy,
+            EraChoice::Pinned(pinned) => revision == pinned,
+        }
+    }
+
+    fn allows(&self, era: Era) -> bool {
+        Revision::ALL.iter().any(|&revision| revision.era() == era && self.speaks(revision))
+    }
+
+    fn spoken(&self) -> String {
+        let spoken = Revision::ALL.into_iter().filter(|&revision| self.speaks(revision));
+        text::list(spoken.map(Revision::as_str))
+    }
+}
+
+fn broken(reason: String) -> CallError {
+    CallError::Broken { reason, unsent: true }
+}
+
+/// `data.supported` of an error that refuses a version.
+fn supported(error: &ErrorObject) -> Option<Vec<String>> {
+    #[derive(Deserialize)]
+    struct Data {
+        supported: Vec<String>,
+    }
+    let data = error.data.as_ref()?;
+    serde_json::from_str::<Data>(data.get()).ok().map(|data| data.supported)
+}
+
+/// A DiscoverResult, read as leniently as the verdict allows: only the versions make it one.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Discovered {
+    supported_versions: Vec<String>,
+    #[serde(default)]
+    capabilities: Option<ServerCapabilities>,
+    #[serde(default)]
+    instructions: Option<String>,
+    /// Not where the specification puts it, but some servers do.
+    #[serde(default)]
+    server_info: Option<Json>,
+    #[serde(default, rename = "_meta")]
+    meta: Option<ResultMeta>,
+}
+
+#[derive(Deserialize)]
+struct ResultMeta {
+    #[serde(default, rename = "io.modelcontextprotocol/serverInfo")]
+    server_info: Option<Json>,
+}
+
+impl Discovered {
+    fn details(self, revision: Revision) -> ServerDetails {
+        let info = self.meta.and_then(|meta| meta.server_info).or(self.server_info);
+        ServerDetails {
+            revision,
+            info: info.and_then(|info| info.decode::<Implementation>().ok()),
+            capabilities: self.capabilities.unwrap_or_default(),
+            instructions: self.instructions,
+            supported: self.supported_versions,
+        }
+    }
+}
+
+/// An InitializeResult; only the version decides.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Initialized {
+    protocol_version: String,
+    #[serde(default)]
+    capabilities: Option<ServerCapabilities>,
+    #[serde(default)]
+    server_info: Option<Json>,
+    #[serde(default)]
+    instructions: Option<String>,
+}
+
+impl Initialized {
+    fn details(self, revision: Revision) -> ServerDetails {
+        ServerDetails {
+            revision,
+            info: self.server_info.and_then(|info| info.decode::<Implementation>().ok()),
+            capabilities: self.capabilities.unwrap_or_default(),
+            instructions: self.instructions,
+            supported: alloc::vec![revision.to_string()],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

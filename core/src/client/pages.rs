@@ -1,0 +1,84 @@
+//! Reading a whole collection page by page, without reading for ever.
+//!
+//! <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination>
+
+use crate::dialect::{Era, Revision};
+use crate::error::CallError;
+use crate::limits::Limits;
+use crate::model::pagination::Cursor;
+use alloc::format;
+use alloc::vec::Vec;
+
+/// The items of a collection, and whether there are more.
+///
+/// Ask for the first page; give each page to [`add`](Self::add); ask for the page that it names, until it
+/// names none. Whatever happens, [`items`](Self::items) are those that were read so far.
+///
+/// ```
+/// use mcp_proto::client::Pages;
+/// use mcp_proto::dialect::Revision;
+/// use mcp_proto::limits::Limits;
+///
+/// let mut pages = Pages::new(Revision::V2026_07_28, &Limits::default());
+/// assert_eq!(pages.add(vec!["a", "b"], Some("p2".into())).unwrap(), Some("p2".into()));
+/// assert_eq!(pages.add(vec!["c"], None).unwrap(), None);
+/// assert_eq!(pages.items(), ["a", "b", "c"]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Pages<T> {
+    era: Era,
+    limit: usize,
+    read: usize,
+    last: Option<Cursor>,
+    items: Vec<T>,
+}
+
+impl<T> Pages<T> {
+    /// No page yet, of a server that speaks `revision`.
+    pub fn new(revision: Revision, limits: &Limits) -> Self {
+        Self { era: revision.era(), limit: limits.pages, read: 0, last: None, items: Vec::new() }
+    }
+
+    /// Adds a page, and says which one is next.
+    ///
+    /// The end is a page without a cursor. A modern server may use the empty one and may use one twice
+    /// (PAGE-02); on legacy revisions both end the collection, because servers were seen to send them for
+    /// ever (B56).
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Invalid`] when there is another page after
+    /// [`Limits::pages`](crate::limits::Limits::pages). This page was added all the same.
+    pub fn add(
+        &mut self,
+        page: impl IntoIterator<Item = T>,
+        next: Option<Cursor>,
+    ) -> Result<Option<Cursor>, CallError> {
+        self.items.extend(page);
+        self.read += 1;
+        let Some(next) = next else { return Ok(None) };
+        if self.era == Era::Legacy && (next.as_str().is_empty() || self.last.as_ref() == Some(&next)) {
+            return Ok(None);
+        }
+        if self.read >= self.limit {
+            return Err(CallError::Invalid {
+                reason: format!(
+                    "the collection goes on after {} pages; raise `Limits::pages` to read more",
+                    self.limit
+                ),
+            });
+        }
+        self.last = Some(next.clone());
+        Ok(Some(next))
+    }
+
+    /// What was read so far.
+    pub fn items(&self) -> &[T] {
+        &self.items
+    }
+
+    /// What was read so far.
+    pub fn into_items(self) -> Vec<T> {
+        self.items
+    }
+}

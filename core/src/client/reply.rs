@@ -1,0 +1,199 @@
+//! Replies: kept as the text that came, read as what was asked.
+
+use super::calls::CallId;
+use super::mirrors::Mirrors;
+use super::text;
+use crate::diagnostic::Diagnostic;
+use crate::dialect::Revision;
+use crate::error::CallError;
+use crate::model::Json;
+use crate::model::content::ContentBlock;
+use crate::model::tools::{CallToolResult, Tool};
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+/// A call under way, and how its reply will be read.
+///
+/// Give it to `take` once [`Event::Settled`](super::Event::Settled) has named its [`id`](Self::id).
+pub struct Pending<R> {
+    id: CallId,
+    read: fn(RawReply<'_>) -> Result<R, CallError>,
+}
+
+impl<R> Pending<R> {
+    pub(super) const fn new(id: CallId, read: fn(RawReply<'_>) -> Result<R, CallError>) -> Self {
+        Self { id, read }
+    }
+
+    /// The call.
+    pub const fn id(&self) -> CallId {
+        self.id
+    }
+
+    pub(super) fn read(&self, reply: RawReply<'_>) -> Result<R, CallError> {
+        (self.read)(reply)
+    }
+}
+
+impl<R> Clone for Pending<R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R> Copy for Pending<R> {}
+
+impl<R> fmt::Debug for Pending<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Pending").field(&self.id).finish()
+    }
+}
+
+/// A complete result, as it came.
+#[derive(Debug)]
+pub struct RawReply<'a> {
+    raw: &'a RawValue,
+    revision: Revision,
+    /// Where annotations of tools are learned, over a link that needs them.
+    mirrors: Option<&'a mut Mirrors>,
+    diagnostics: &'a mut Vec<Diagnostic>,
+}
+
+impl<'a> RawReply<'a> {
+    /// Judges the result type (RPC-11, RPC-12).
+    pub(super) fn open(
+        raw: &'a RawValue,
+        revision: Revision,
+        mirrors: Option<&'a mut Mirrors>,
+        diagnostics: &'a mut Vec<Diagnostic>,
+    ) -> Result<Self, CallError> {
+        if revision.dialect().result_type {
+            match result_type(raw)?.as_deref() {
+                None | Some("complete") => {}
+                Some("input_required") => return Err(CallError::InputRequired { result: raw.into() }),
+                Some(other) => {
+                    return Err(invalid(format!(
+                        "expected a `resultType` of `complete` or `input_required`, found `{}`",
+                        text::excerpt(other)
+                    )));
+                }
+            }
+        } else if !raw.get().starts_with('{') {
+            return Err(not_an_object());
+        }
+        Ok(Self { raw, revision, mirrors, diagnostics })
+    }
+
+    /// The JSON text of the result object.
+    pub fn get(&self) -> &'a str {
+        self.raw.get()
+    }
+
+    /// The revision that it is written in.
+    pub const fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    /// The result as a `T`.
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, CallError> {
+        serde_json::from_str(self.get()).map_err(|error| invalid(format!("the result does not fit: {error}")))
+    }
+
+    /// A copy of the result as JSON.
+    pub fn json(&self) -> Json {
+        self.raw.into()
+    }
+
+    /// Learns which arguments of the tools go into headers, and drops tools that say so in a bad way.
+    pub(super) fn sift_tools(&mut self, tools: &mut Vec<Tool>) {
+        let Some(mirrors) = self.mirrors.as_deref_mut() else { return };
+        tools.retain(|tool| match mirrors.learn(tool) {
+            Ok(()) => true,
+            Err(reason) => {
+                let name = text::excerpt(&tool.name);
+                let text = format!("tool `{name}` is left out of tools/list: {reason}");
+                self.diagnostics.push(Diagnostic::new("client", text));
+                false
+            }
+        });
+    }
+}
+
+fn result_type(raw: &RawValue) -> Result<Option<Cow<'_, str>>, CallError> {
+    #[derive(Deserialize)]
+    struct Typed<'a> {
+        #[serde(borrow, default, rename = "resultType")]
+        result_type: Option<Cow<'a, str>>,
+    }
+    if !raw.get().starts_with('{') {
+        return Err(not_an_object());
+    }
+    let typed: Typed<'_> = serde_json::from_str(raw.get())
+        .map_err(|error| invalid(format!("the `resultType` cannot be read: {error}")))?;
+    Ok(typed.result_type)
+}
+
+fn not_an_object() -> CallError {
+    invalid("expected an object as result".to_string())
+}
+
+fn invalid(reason: String) -> CallError {
+    CallError::Invalid { reason }
+}
+
+/// What a tool returned.
+///
+/// <https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-result>
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ToolReply {
+    /// The whole result.
+    pub result: CallToolResult,
+}
+
+impl ToolReply {
+    pub(super) fn read(reply: &RawReply<'_>) -> Result<Self, CallError> {
+        reply.decode().map(|result| Self { result })
+    }
+
+    /// Whether the tool failed; its content then says why, in words for the model (TOOL-32, TOOL-34).
+    pub fn is_error(&self) -> bool {
+        self.result.is_error.unwrap_or_default()
+    }
+
+    /// The content blocks.
+    pub fn content(&self) -> &[ContentBlock] {
+        &self.result.content
+    }
+
+    /// The text blocks, one to a line; borrowed when there is only one.
+    pub fn text(&self) -> Cow<'_, str> {
+        let mut texts = self.content().iter().filter_map(|block| match block {
+            ContentBlock::Text(text) => Some(text.text.as_str()),
+            _ => None,
+        });
+        let Some(first) = texts.next() else { return Cow::Borrowed("") };
+        let mut joined = Cow::Borrowed(first);
+        for text in texts {
+            let joined = joined.to_mut();
+            joined.push('\n');
+            joined.push_str(text);
+        }
+        joined
+    }
+
+    /// The structured content as a `T`; `None` when there is none.
+    ///
+    /// # Errors
+    ///
+    /// When it is not a `T`.
+    pub fn structured<'a, T: Deserialize<'a>>(&'a self) -> serde_json::Result<Option<T>> {
+        self.result.structured_content.as_ref().map(Json::decode).transpose()
+    }
+}
