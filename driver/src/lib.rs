@@ -36,5 +36,6 @@ pub use runtime::{BoxFuture, Job, Process, Runtime};
 pub use server::*;
 pub use stdio::Stdio;
 pub use tool::{
-    AsyncHandler, BlockingHandler, ByHand, FromValue, Handler, IntoToolResult, Tool, ToolError, ToolHandler, Value,
+    AsyncHandler, BlockingHandler, ByHand, FromValue, Handler, IntoToolResult, Tool, ToolError, ToolHandler,
+    Value,
 };

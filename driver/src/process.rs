@@ -175,8 +175,10 @@ impl Child {
         id: u32,
         echo: Option<StderrHook>,
     ) -> Self {
-        let shared =
-            Arc::new(ChildShared { stderr: Mutex::new(Tail::new(echo)), state: Mutex::new(ChildState::default()) });
+        let shared = Arc::new(ChildShared {
+            stderr: Mutex::new(Tail::new(echo)),
+            state: Mutex::new(ChildState::default()),
+        });
         let child = Self { shared };
         runtime.spawn(runtime.drive(stderr, Arc::new(child.clone())));
         runtime.spawn(Box::pin(child.clone().supervise(runtime.clone(), exit, id)));

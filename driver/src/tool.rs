@@ -236,7 +236,7 @@ impl IntoToolResult<ByHand> for ContentBlock {
     type Output = CallToolResult;
 
     fn into_tool_result(self) -> Result<CallToolResult, ToolError> {
-        Ok(CallToolResult::new().content(vec![self]))
+        Ok(CallToolResult::new(vec![self]))
     }
 }
 
@@ -244,7 +244,7 @@ impl IntoToolResult<ByHand> for Vec<ContentBlock> {
     type Output = CallToolResult;
 
     fn into_tool_result(self) -> Result<CallToolResult, ToolError> {
-        Ok(CallToolResult::new().content(self))
+        Ok(CallToolResult::new(self))
     }
 }
 
@@ -348,7 +348,8 @@ where
 
 /// Reads the arguments. Wrong ones are an outcome that the model can mend (TOOL-33), named by their path.
 fn arguments<A: DeserializeOwned>(context: &Context) -> Result<A, ToolError> {
-    decode_at(context.arguments(), "arguments").map_err(|error| ToolError::new(Cow::into_owned(error.message)))
+    decode_at(context.arguments(), "arguments")
+        .map_err(|error| ToolError::new(Cow::into_owned(error.message)))
 }
 
 fn finish<T: IntoToolResult<M>, M>(responder: Responder, outcome: Result<T, ToolError>) {

@@ -18,9 +18,10 @@ fn server(options: &ServerOptions) -> Server {
             }
             Ok("slept")
         })
-        .tool(Tool::new("seen").describe("Says whether a sleep was cancelled."), move |_: Nothing, _: Context| {
-            Ok(asked.get().to_string())
-        })
+        .tool(
+            Tool::new("seen").describe("Says whether a sleep was cancelled."),
+            move |_: Nothing, _: Context| Ok(asked.get().to_string()),
+        )
         .tool(Tool::new("steps").describe("Reports progress."), |_: Nothing, cx: Context| {
             for step in 1..=3 {
                 cx.progress(f64::from(step));

@@ -72,7 +72,8 @@ impl Shared {
                 waker.wake();
             }
             let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-            let full = |queue: &mut Queue| queue.accepted.len() >= WAITING && !self.stopped.load(Ordering::SeqCst);
+            let full =
+                |queue: &mut Queue| queue.accepted.len() >= WAITING && !self.stopped.load(Ordering::SeqCst);
             drop(self.room.wait_while(queue, full));
         }
     }

@@ -11,7 +11,8 @@ use std::thread;
 use std::time::Duration;
 
 use mcp_driver::{
-    Blocking, BoxFuture, Clock, Command, Endpoint, Instant, Job, Limits, Now, Process, Runtime, Stdio, block_on,
+    Blocking, BoxFuture, Clock, Command, Endpoint, Instant, Job, Limits, Now, Process, Runtime, Stdio,
+    block_on,
 };
 
 use crate::link::Link;
@@ -114,7 +115,8 @@ impl Runtime for Threads {
     fn spawn_process(&self, command: &Command) -> io::Result<Process<Self>> {
         let mut child = command.to_std().spawn()?;
         let closed = || io::Error::from(io::ErrorKind::BrokenPipe);
-        let (stdin, stdout) = (child.stdin.take().ok_or_else(closed)?, child.stdout.take().ok_or_else(closed)?);
+        let (stdin, stdout) =
+            (child.stdin.take().ok_or_else(closed)?, child.stdout.take().ok_or_else(closed)?);
         let stderr = child.stderr.take().ok_or_else(closed)?;
         let id = child.id();
         let exit = Exit::default();

@@ -101,7 +101,8 @@ impl Runtime for Smol {
         let pipe = smol::process::Stdio::piped;
         let mut child = command.stdin(pipe()).stdout(pipe()).stderr(pipe()).kill_on_drop(true).spawn()?;
         let closed = || io::Error::from(io::ErrorKind::BrokenPipe);
-        let (stdin, stdout) = (child.stdin.take().ok_or_else(closed)?, child.stdout.take().ok_or_else(closed)?);
+        let (stdin, stdout) =
+            (child.stdin.take().ok_or_else(closed)?, child.stdout.take().ok_or_else(closed)?);
         let stderr = child.stderr.take().ok_or_else(closed)?;
         Ok(Process {
             stream: Stream::new(stdout, stdin),

@@ -25,7 +25,9 @@ async fn run(options: ClientOptions, events: &Events) -> Result<(), Error> {
                 let call = client.call_tool_with(&name, arguments, options);
                 let reply = match cancel_after {
                     // Dropping the call cancels it.
-                    Some(after) => tokio::time::timeout(after, call).await.unwrap_or(Err(CallError::Cancelled)),
+                    Some(after) => {
+                        tokio::time::timeout(after, call).await.unwrap_or(Err(CallError::Cancelled))
+                    }
                     None => call.await,
                 };
                 events.called(&name, reply);

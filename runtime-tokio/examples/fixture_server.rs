@@ -10,7 +10,9 @@ fn server(options: &ServerOptions) -> Server {
     let slept = Seen::default();
     let asked = slept.clone();
     prepare(options)
-        .tool(Tool::new("echo").describe("Says the text back."), async |Echo { text }: Echo, _: Context| Ok(text))
+        .tool(Tool::new("echo").describe("Says the text back."), async |Echo { text }: Echo, _: Context| {
+            Ok(text)
+        })
         .tool(Tool::new("add").describe("Adds two numbers."), async |Add { a, b }: Add, _: Context| Ok(a + b))
         .tool(Tool::new("sleep").describe("Waits."), move |Sleep { ms }: Sleep, _: Context| {
             let guard = slept.guard();
@@ -20,10 +22,13 @@ fn server(options: &ServerOptions) -> Server {
                 Ok("slept")
             }
         })
-        .tool(Tool::new("seen").describe("Says whether a sleep was cancelled."), move |_: Nothing, _: Context| {
-            let seen = asked.get();
-            async move { Ok(seen.to_string()) }
-        })
+        .tool(
+            Tool::new("seen").describe("Says whether a sleep was cancelled."),
+            move |_: Nothing, _: Context| {
+                let seen = asked.get();
+                async move { Ok(seen.to_string()) }
+            },
+        )
         .tool(Tool::new("steps").describe("Reports progress."), async |_: Nothing, cx: Context| {
             for step in 1..=3 {
                 cx.progress(f64::from(step));

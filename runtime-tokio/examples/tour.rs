@@ -5,7 +5,9 @@
 
 use std::time::Duration;
 
-use mcp_tokio::{Calls, Client, ClientBuilder, Command, Context, Era, EraChoice, Error, Options, Server, Tool, Traffic};
+use mcp_tokio::{
+    Calls, Client, ClientBuilder, Command, Context, Era, EraChoice, Error, Options, Server, Tool, Traffic,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -62,7 +64,8 @@ async fn main() -> Result<(), Error> {
 
 /// Both sides, both transports, both eras.
 async fn tour(trace: bool) -> Result<(), Error> {
-    let program = std::env::current_exe().map_err(|error| Error::Io { doing: "finding this program".into(), source: error })?;
+    let program = std::env::current_exe()
+        .map_err(|error| Error::Io { doing: "finding this program".into(), source: error })?;
     let http = calculator().bind_http("127.0.0.1:0").await?;
     let (url, stop) = (http.url(), http.stop_handle());
     let serving = tokio::spawn(http.serve());
@@ -130,7 +133,10 @@ async fn calculate(client: &Client) -> Result<(), Error> {
 
     let endless = client.call_tool("count", json!({ "to": 1_000_000 }));
     let gave_up = tokio::time::timeout(Duration::from_millis(100), endless).await.is_err();
-    println!("  counting to a million was {}", if gave_up { "cancelled after 100 ms" } else { "surprisingly fast" });
+    println!(
+        "  counting to a million was {}",
+        if gave_up { "cancelled after 100 ms" } else { "surprisingly fast" }
+    );
     client.close().await
 }
 

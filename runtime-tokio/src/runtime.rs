@@ -5,7 +5,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use mcp_driver::{Async, BoxFuture, Clock, Command, Endpoint, Instant, Job, Now, Process, Runtime, Stdio, pump};
+use mcp_driver::{
+    Async, BoxFuture, Clock, Command, Endpoint, Instant, Job, Now, Process, Runtime, Stdio, pump,
+};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::stream::Stream;
@@ -83,7 +85,8 @@ impl Runtime for Tokio {
         let mut command = tokio::process::Command::from(command.to_std());
         let mut child = command.kill_on_drop(true).spawn()?;
         let closed = || io::Error::from(io::ErrorKind::BrokenPipe);
-        let (stdin, stdout) = (child.stdin.take().ok_or_else(closed)?, child.stdout.take().ok_or_else(closed)?);
+        let (stdin, stdout) =
+            (child.stdin.take().ok_or_else(closed)?, child.stdout.take().ok_or_else(closed)?);
         let stderr = child.stderr.take().ok_or_else(closed)?;
         Ok(Process {
             stream: Stream::new(stdout, stdin),

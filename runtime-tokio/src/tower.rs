@@ -66,7 +66,8 @@ where
         let head = request_head(&parts);
         let exchange = ExchangeHandle::open(&self.service, head);
         let timer = Timer { runtime: self.service.runtime().clone(), sleep: None };
-        let mut answer = Answer { exchange: Some(Aborting(exchange)), body: Box::pin(body), reading: true, timer };
+        let mut answer =
+            Answer { exchange: Some(Aborting(exchange)), body: Box::pin(body), reading: true, timer };
         Box::pin(std::future::poll_fn(move |cx| answer.poll(cx).map(Ok)))
     }
 }
@@ -169,7 +170,10 @@ impl Body for ResponseBody {
     type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let this = self.get_mut();
         let Some(Aborting(exchange)) = &this.exchange else {
             return Poll::Ready(None);
@@ -233,7 +237,8 @@ fn response(head: &ResponseHead, body: ResponseBody) -> Response<ResponseBody> {
     }
     let mut response = Response::new(body);
     // The machine gives out statuses of the protocol alone, all of which are valid.
-    *response.status_mut() = http::StatusCode::from_u16(head.status).unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
+    *response.status_mut() =
+        http::StatusCode::from_u16(head.status).unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
     *response.headers_mut() = headers;
     response
 }

@@ -14,7 +14,7 @@ use crate::dialect::{Era, METHODS, MethodKind, Side};
 use crate::error::{CallError, ErrorObject};
 use crate::model::Json;
 use crate::model::logging::{LoggingLevel, LoggingMessageNotificationParams};
-use crate::model::progress::{ProgressNotificationParams, ProgressToken};
+use crate::model::progress::ProgressNotificationParams;
 use crate::time::{Duration, Instant};
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -182,7 +182,7 @@ impl Link {
             return self.unreadable("notifications/progress");
         };
         // A report that arrives behind the answer is nobody's fault (PRG-07, PRG-11).
-        let ProgressToken::Number(wire) = report.progress_token else { return };
+        let Some(wire) = report.progress_token.as_i64() else { return };
         let Some((id, news)) = self.calls.progress(now, wire, report.progress) else { return };
         if news {
             let ProgressNotificationParams { progress, total, message, .. } = report;

@@ -219,9 +219,9 @@ impl<M: SerializeMap> Object<M> {
     }
 
     /// `structuredContent` where the revision has it and allows it to be this (TOOL-25).
-    pub fn structured_content(&mut self, content: &Option<Json>) -> Result<(), M::Error> {
+    pub fn structured_content(&mut self, content: Option<&Json>) -> Result<(), M::Error> {
         let output = self.dialect().structured_output;
-        self.optional("structuredContent", &content.as_ref().filter(|content| output.allows(content)))
+        self.optional("structuredContent", &content.filter(|content| output.allows(content)))
     }
 
     /// `resultType: "complete"` where results have a type (RPC-09).

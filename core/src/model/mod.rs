@@ -2,37 +2,37 @@
 //!
 //! Names are those of the specification. Every type decodes from any revision, leniently: members not known
 //! here never fail, and where the specification keeps an object open they are kept in `extra`. Encoding is
-//! towards a revision, see [`encode`]. JSON that is only carried stays text, see [`json`].
+//! towards a revision, see [`Encode`]. JSON that is only carried stays text, see [`Json`].
 
-pub mod annotations;
-pub mod caching;
-pub mod cancellation;
-pub mod capabilities;
-pub mod completion;
-pub mod content;
+pub(crate) mod annotations;
+pub(crate) mod caching;
+pub(crate) mod cancellation;
+pub(crate) mod capabilities;
+pub(crate) mod completion;
+pub(crate) mod content;
 mod decode;
-pub mod elicitation;
-pub mod encode;
-pub mod error_data;
-pub mod icons;
-pub mod input_required;
-pub mod json;
-pub mod lifecycle;
-pub mod logging;
+pub(crate) mod elicitation;
+pub(crate) mod encode;
+pub(crate) mod error_data;
+pub(crate) mod icons;
+pub(crate) mod input_required;
+pub(crate) mod json;
+pub(crate) mod lifecycle;
+pub(crate) mod logging;
 mod macros;
 pub mod meta;
-pub mod pagination;
-pub mod params;
-pub mod progress;
-pub mod prompts;
-pub mod resources;
-pub mod result;
-pub mod roots;
-pub mod sampling;
-pub mod subscriptions;
+pub(crate) mod pagination;
+pub(crate) mod params;
+pub(crate) mod progress;
+pub(crate) mod prompts;
+pub(crate) mod resources;
+pub(crate) mod result;
+pub(crate) mod roots;
+pub(crate) mod sampling;
+pub(crate) mod subscriptions;
 #[cfg(test)]
 mod tests;
-pub mod tools;
+pub(crate) mod tools;
 
 pub use annotations::*;
 pub use caching::*;

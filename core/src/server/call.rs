@@ -213,6 +213,20 @@ impl Progress {
     }
 }
 
+/// How far, and nothing else.
+impl From<f64> for Progress {
+    fn from(progress: f64) -> Self {
+        Self::new(progress)
+    }
+}
+
+/// How far, and how far it goes.
+impl From<(f64, f64)> for Progress {
+    fn from((progress, total): (f64, f64)) -> Self {
+        Self::new(progress).total(total)
+    }
+}
+
 /// The error for a request that needs what the client did not declare (META-16). Over HTTP it travels with
 /// status 400, as long as nothing else was sent for the request.
 pub fn missing_capabilities(required: ClientCapabilities) -> ErrorObject {

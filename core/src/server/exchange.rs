@@ -27,10 +27,10 @@ use super::sessions::{SessionAnswer, SessionId, SessionQuery};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Era;
 use crate::error::ErrorObject;
+use crate::head::BodyLength;
 use crate::head::{End, Headers, RequestHead, ResponseHead};
 use crate::model::logging::LoggingMessageNotificationParams;
 use crate::time::{Instant, Now};
-use crate::wire::http1::BodyLength;
 use crate::wire::jsonrpc::{self, RequestId};
 
 /// Names an exchange within its server, so that a session can find the one that carries a request. Picked by

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use super::*;
 use crate::entropy::Seed;
+use crate::head::BodyLength;
 use crate::head::{End, RequestHead, ResponseHead};
 use crate::limits::Limits;
 use crate::model::Json;
@@ -14,7 +15,6 @@ use crate::model::content::{ContentBlock, TextContent};
 use crate::model::lifecycle::Implementation;
 use crate::model::tools::{CallToolResult, Tool};
 use crate::time::{Duration, Instant, Now};
-use crate::wire::http1::BodyLength;
 
 pub(super) const ADD: &str =
     r#"{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}}}"#;

@@ -9,7 +9,8 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use mcp_proto::client::{
-    Call, CallId, CallOptions, CallTool, Custom, ListTools, Pages, Pending, Ping, Progress, SetLevel, ToolReply,
+    Call, CallId, CallOptions, CallTool, Custom, ListTools, Pages, Pending, Ping, Progress, SetLevel,
+    ToolReply,
 };
 use mcp_proto::error::CallError;
 use mcp_proto::model::{Cursor, Json, LoggingLevel, Meta, Tool};
@@ -44,7 +45,11 @@ pub trait Calls {
         T: Send + 'static;
 
     /// Calls a tool.
-    fn call_tool<'a>(&self, name: impl Into<Cow<'a, str>>, arguments: impl Serialize) -> Self::Reply<ToolReply> {
+    fn call_tool<'a>(
+        &self,
+        name: impl Into<Cow<'a, str>>,
+        arguments: impl Serialize,
+    ) -> Self::Reply<ToolReply> {
         self.call_tool_with(name, arguments, Options::new())
     }
 

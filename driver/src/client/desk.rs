@@ -15,7 +15,12 @@ use crate::context::Report;
 
 /// The calling half of a client machine, over a byte stream or HTTP.
 pub(super) trait Machine: Send {
-    fn start<C: Call>(&mut self, now: Now, call: &C, options: CallOptions) -> Result<Pending<C::Reply>, CallError>;
+    fn start<C: Call>(
+        &mut self,
+        now: Now,
+        call: &C,
+        options: CallOptions,
+    ) -> Result<Pending<C::Reply>, CallError>;
     fn take<T>(&mut self, pending: &Pending<T>) -> Option<Result<T, CallError>>;
     fn cancel(&mut self, now: Now, call: CallId);
     fn forget(&mut self, call: CallId);

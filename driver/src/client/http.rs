@@ -13,8 +13,8 @@ use mcp_proto::head::End;
 use mcp_proto::time::{Instant, Now};
 use mcp_proto::wire::http1::{ConnectionId, ExchangeId as PoolId, Pool, PoolOutput};
 
-use super::{Hooks, Traffic};
 use super::desk::{self, Desk, Effect, Link, Machine};
+use super::{Hooks, Traffic};
 use crate::endpoint::{Endpoint, Status, WakerSlot, keep_time};
 use crate::error::Error;
 use crate::runtime::Runtime;
@@ -43,7 +43,12 @@ pub(super) struct Carried {
 }
 
 impl Machine for Carried {
-    fn start<C: Call>(&mut self, now: Now, call: &C, options: CallOptions) -> Result<Pending<C::Reply>, CallError> {
+    fn start<C: Call>(
+        &mut self,
+        now: Now,
+        call: &C,
+        options: CallOptions,
+    ) -> Result<Pending<C::Reply>, CallError> {
         self.http.start(now, call, options)
     }
 
@@ -141,7 +146,12 @@ impl Carried {
 
 impl<R: Runtime> HttpClient<R> {
     /// A client of the server at a URL. Connections are opened as they are needed.
-    pub(super) fn open(runtime: &R, config: Arc<Config>, hooks: Hooks, url: &str) -> Result<Arc<Self>, Error> {
+    pub(super) fn open(
+        runtime: &R,
+        config: Arc<Config>,
+        hooks: Hooks,
+        url: &str,
+    ) -> Result<Arc<Self>, Error> {
         let url = Url::parse(url)?;
         if url.secure {
             return Err(ApiMisuse::new(

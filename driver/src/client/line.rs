@@ -10,8 +10,8 @@ use mcp_proto::error::CallError;
 use mcp_proto::head::End;
 use mcp_proto::time::Now;
 
-use super::{Hooks, Traffic};
 use super::desk::{self, Desk, Inner, Link, Machine};
+use super::{Hooks, Traffic};
 use crate::endpoint::{Endpoint, Status, WakerSlot};
 use crate::process::{self, Child, Command};
 use crate::runtime::{Process, Runtime};
@@ -37,7 +37,12 @@ struct Server {
 }
 
 impl Machine for Connection {
-    fn start<C: Call>(&mut self, now: Now, call: &C, options: CallOptions) -> Result<Pending<C::Reply>, CallError> {
+    fn start<C: Call>(
+        &mut self,
+        now: Now,
+        call: &C,
+        options: CallOptions,
+    ) -> Result<Pending<C::Reply>, CallError> {
         self.start(now, call, options)
     }
 

@@ -14,7 +14,8 @@ use mcp_proto::dialect::{Era, Revision};
 use mcp_proto::error::CallError;
 use mcp_proto::limits::Limits;
 use mcp_proto::model::{
-    ClientCapabilities, Implementation, Json, LoggingLevel, LoggingMessageNotificationParams, ServerCapabilities,
+    ClientCapabilities, Implementation, Json, LoggingLevel, LoggingMessageNotificationParams,
+    ServerCapabilities,
 };
 
 use crate::context::Report;

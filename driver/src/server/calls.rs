@@ -18,7 +18,13 @@ pub(super) struct Calls(Mutex<BTreeMap<CallId, Arc<CallState>>>);
 
 impl Calls {
     /// Starts the handler of a call.
-    pub(super) fn start<R: Runtime>(&self, shared: &Shared<R>, outlet: Arc<dyn Outlet>, id: CallId, call: Call) {
+    pub(super) fn start<R: Runtime>(
+        &self,
+        shared: &Shared<R>,
+        outlet: Arc<dyn Outlet>,
+        id: CallId,
+        call: Call,
+    ) {
         let state = CallState::new(outlet, id, call);
         self.lock().insert(id, state.clone());
         let context = Context::new(state.clone());

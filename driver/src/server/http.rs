@@ -134,7 +134,9 @@ impl<R: Runtime> HttpService<R> {
 
 impl<R: Runtime> fmt::Debug for HttpService<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpService").field("identity", &self.shared.config.identity()).finish_non_exhaustive()
+        f.debug_struct("HttpService")
+            .field("identity", &self.shared.config.identity())
+            .finish_non_exhaustive()
     }
 }
 

@@ -150,9 +150,12 @@ impl<R: Runtime> Server<R> {
         let runtime = self.runtime.clone();
         runtime.run(Running::task(async move {
             let shared = self.into_shared()?;
-            let stdio = Stdio::take().map_err(|error| Error::io("taking standard input and output", error))?;
-            let stream =
-                shared.runtime.stdio(stdio).map_err(|error| Error::io("driving standard input and output", error))?;
+            let stdio =
+                Stdio::take().map_err(|error| Error::io("taking standard input and output", error))?;
+            let stream = shared
+                .runtime
+                .stdio(stdio)
+                .map_err(|error| Error::io("driving standard input and output", error))?;
             line::serve(shared, stream).await;
             Ok(())
         }))

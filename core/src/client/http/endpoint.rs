@@ -50,6 +50,22 @@ impl Endpoint {
         Ok(Self { secure, authority, target: rooted(target) })
     }
 
+    /// The host to connect to: a name or an address, an IPv6 address without its brackets.
+    pub fn host(&self) -> &str {
+        let host = self.split_authority().0;
+        host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
+    }
+
+    /// The port to connect to.
+    pub fn port(&self) -> u16 {
+        self.split_authority().1.unwrap_or(if self.secure { 443 } else { 80 })
+    }
+
+    fn split_authority(&self) -> (&str, Option<u16>) {
+        let split = self.authority.rsplit_once(':').filter(|(_, port)| !port.contains(']'));
+        split.map_or((&self.authority, None), |(host, port)| (host, port.parse().ok()))
+    }
+
     /// The origin, as URLs and `Origin` headers have it.
     pub fn origin(&self) -> String {
         format!("{}://{}", if self.secure { "https" } else { "http" }, self.authority)

@@ -250,7 +250,7 @@ impl Members for ToolResultContent {
     fn members<M: SerializeMap>(&self, to: &mut Object<M>) -> Result<(), M::Error> {
         to.member("toolUseId", &self.tool_use_id)?;
         to.encoded("content", self.content.as_slice())?;
-        to.structured_content(&self.structured_content)?;
+        to.structured_content(self.structured_content.as_ref())?;
         to.optional("isError", &self.is_error)?;
         to.object_meta(&self.meta)
     }

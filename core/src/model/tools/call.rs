@@ -224,7 +224,7 @@ impl Members for CallToolResult {
     fn members<M: SerializeMap>(&self, to: &mut Object<M>) -> Result<(), M::Error> {
         to.complete()?;
         to.encoded("content", self.content.as_slice())?;
-        to.structured_content(&self.structured_content)?;
+        to.structured_content(self.structured_content.as_ref())?;
         to.optional("isError", &self.is_error)?;
         to.open(&self.extra, Self::KNOWN)
     }

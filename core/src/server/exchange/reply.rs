@@ -3,10 +3,10 @@
 use alloc::vec::Vec;
 
 use super::ExchangeOutput;
+use crate::head::BodyLength;
 use crate::head::{Headers, ResponseHead};
 use crate::server::policy::Accepts;
 use crate::server::transmit::Transmit;
-use crate::wire::http1::BodyLength;
 use crate::wire::sse;
 
 #[derive(Debug)]

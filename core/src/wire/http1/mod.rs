@@ -38,18 +38,7 @@ mod server;
 mod tests;
 mod timer;
 
+pub use crate::head::BodyLength;
 pub use client::{ClientConnection, ClientOutput};
 pub use pool::{ConnectionId, ExchangeId, Pool, PoolOutput};
 pub use server::{ServerConnection, ServerOutput};
-
-/// How the end of a body that is going to be sent can be told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BodyLength {
-    /// There is no body; the message is complete with its head.
-    Empty,
-    /// So many bytes. What is sent beyond them is dropped; a body that stays shorter is cut off, and the
-    /// connection closed so that the peer can tell.
-    Known(u64),
-    /// Unknown: chunked, or, in a response to an HTTP/1.0 client, until the connection is closed.
-    Stream,
-}
