@@ -1,7 +1,7 @@
 //! The heads of HTTP messages, as the exchange machines speak of them.
 //!
 //! Small on purpose: hyper, axum, a Worker or a browser's fetch can sit underneath, and core stays free of
-//! the `http` crate. [`wire::http1`](crate::wire::http1) reads and writes them as HTTP/1.1.
+//! the `http` crate. `wire::http1` (feature `http1`) reads and writes them as HTTP/1.1.
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -226,6 +226,7 @@ impl WakerSlot {
     }
 
     /// Shows the waker of whoever registered last.
+    #[cfg(feature = "http")]
     pub(crate) fn share(&self, show: impl FnOnce(&Waker)) {
         let waker = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(waker) = waker {

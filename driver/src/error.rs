@@ -1,15 +1,15 @@
 //! Errors of connecting and serving.
 
+use std::fmt;
 use std::io;
 
 use mcp_proto::error::{ApiMisuse, CallError};
 
 /// Why connecting or serving failed.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// The operating system refused something.
-    #[error("{doing}: {source}")]
     Io {
         /// What was being done.
         doing: String,
@@ -17,15 +17,44 @@ pub enum Error {
         source: io::Error,
     },
     /// A call, or the opening of a connection, failed.
-    #[error(transparent)]
-    Call(#[from] CallError),
+    Call(CallError),
     /// The program asked for something impossible.
-    #[error("{0}")]
-    Misuse(#[from] ApiMisuse),
+    Misuse(ApiMisuse),
 }
 
 impl Error {
     pub(crate) fn io(doing: impl Into<String>, source: io::Error) -> Self {
         Self::Io { doing: doing.into(), source }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io { doing, source } => write!(f, "{doing}: {source}"),
+            Self::Call(error) => error.fmt(f),
+            Self::Misuse(misuse) => misuse.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io { source, .. } => Some(source),
+            Self::Call(_) | Self::Misuse(_) => None,
+        }
+    }
+}
+
+impl From<CallError> for Error {
+    fn from(error: CallError) -> Self {
+        Self::Call(error)
+    }
+}
+
+impl From<ApiMisuse> for Error {
+    fn from(misuse: ApiMisuse) -> Self {
+        Self::Misuse(misuse)
     }
 }

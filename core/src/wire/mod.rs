@@ -2,6 +2,7 @@
 
 mod bytes;
 pub mod header_value;
+#[cfg(feature = "http1")]
 pub mod http1;
 pub mod jsonrpc;
 pub mod lines;
