@@ -136,7 +136,10 @@ impl Exchange {
         };
         match admit::head(&exchange.config, &head, accepts) {
             Ok(()) if head.method == "DELETE" => exchange.delete(),
-            Ok(()) => exchange.headers = head.headers,
+            Ok(()) => {
+                exchange.body.reserve_exact(admit::expected(&head.headers));
+                exchange.headers = head.headers;
+            }
             Err(refused) => {
                 let headers = refused.allow.map(|allow| Headers::new().with("Allow", allow));
                 exchange.refuse_with(None, Era::Modern, &refused.refusal, headers.unwrap_or_default());
@@ -241,8 +244,9 @@ impl Exchange {
             return;
         }
         self.quiet_since = now.mono;
-        if let Some(head) = self.reply.comment() {
-            self.outputs.push_back(head);
+        if !self.is_full() {
+            let head = self.reply.comment();
+            self.outputs.extend(head);
         }
     }
 
