@@ -27,8 +27,7 @@ use super::sessions::{SessionAnswer, SessionId, SessionQuery};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Era;
 use crate::error::ErrorObject;
-use crate::head::BodyLength;
-use crate::head::{End, Headers, RequestHead, ResponseHead};
+use crate::head::{BodyLength, End, Headers, RequestHead, ResponseHead};
 use crate::model::logging::LoggingMessageNotificationParams;
 use crate::time::{Instant, Now};
 use crate::wire::jsonrpc::{self, RequestId};
@@ -135,7 +134,10 @@ impl Exchange {
             config,
         };
         match admit::head(&exchange.config, &head, accepts) {
-            Ok(()) if head.method == "DELETE" => exchange.delete(),
+            Ok(()) if head.method == "DELETE" => {
+                exchange.headers = head.headers;
+                exchange.delete();
+            }
             Ok(()) => {
                 exchange.body.reserve_exact(admit::expected(&head.headers));
                 exchange.headers = head.headers;

@@ -14,13 +14,12 @@ use serde::de::IgnoredAny;
 use super::*;
 use crate::entropy::Seed;
 use crate::error::ErrorObject;
-use crate::head::{End, RequestHead};
+use crate::head::{BodyLength, End, RequestHead};
 use crate::limits::Limits;
 use crate::model::{
     CallToolResult, ContentBlock, Implementation, Json, LoggingLevel, LoggingMessageNotificationParams, Tool,
 };
 use crate::time::{Duration, Instant, Now};
-use crate::wire::http1::BodyLength;
 use crate::wire::sse::{Decoder, SseItem};
 
 /// Lines and bodies to put among the random bytes, so that a script gets past the reading of JSON.
