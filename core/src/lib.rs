@@ -9,6 +9,58 @@
 //! - `handle_timeout`: the time has come; early, late or repeated calls are harmless.
 //!
 //! Any interleaving of these is legal.
+//!
+//! A server on two streams, such as stdin and stdout, driven by hand with no runtime underneath:
+//!
+//! ```
+//! use std::io::{Read, Write};
+//! use std::sync::Arc;
+//!
+//! use mcp_proto::head::End;
+//! use mcp_proto::model::{CallToolResult, Implementation, Json, Tool};
+//! use mcp_proto::server::{Config, Connection, Output, Tools};
+//! use mcp_proto::time::{Duration, Instant, Now};
+//!
+//! fn serve(mut input: impl Read, mut output: impl Write) -> Result<(), Box<dyn std::error::Error>> {
+//!     let schema = r#"{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}"#;
+//!     let mut tools = Tools::new();
+//!     tools.insert(Tool::new("shout", Json::parse(schema)?).description("Says it louder"))?;
+//!     let config = Config::new(Implementation::new("shouter", "1.0.0")).tools(tools);
+//!
+//!     let started = std::time::Instant::now();
+//!     let now = || Now::new(Instant::new(started.elapsed()), Duration::ZERO);
+//!     let mut server = Connection::new(Arc::new(config));
+//!     let mut bytes = [0; 8192];
+//!     while !server.is_finished() {
+//!         match input.read(&mut bytes) {
+//!             Ok(0) => server.handle_end(now(), End::Complete),
+//!             Ok(n) => server.handle_bytes(now(), &bytes[..n]),
+//!             Err(_) => server.handle_end(now(), End::Broken),
+//!         }
+//!         while let Some(said) = server.poll_output() {
+//!             match said {
+//!                 Output::Call(id, call) => {
+//!                     let result = CallToolResult::text(call.arguments().to_uppercase());
+//!                     server.respond(now(), id, &result);
+//!                 }
+//!                 Output::Diagnostic(diagnostic) => eprintln!("{diagnostic}"),
+//!                 _ => {}
+//!             }
+//!         }
+//!         output.write_all(server.transmit())?;
+//!         output.flush()?;
+//!         server.advance(server.transmit().len());
+//!     }
+//!     Ok(())
+//! }
+//! # let initialize = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#;
+//! # let call = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"shout","arguments":{"text":"hi"}}}"#;
+//! # let mut sent = Vec::new();
+//! # serve(format!("{initialize}\n{call}\n").as_bytes(), &mut sent)?;
+//! # let sent = String::from_utf8(sent)?;
+//! # assert!(sent.ends_with("\"text\":\"{\\\"TEXT\\\":\\\"HI\\\"}\"}]}}\n"), "{sent}");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![no_std]
 
 extern crate alloc;

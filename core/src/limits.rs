@@ -26,8 +26,12 @@ pub struct Limits {
     pub keep_alive: Duration,
     /// How long reading a body or writing a response may make no progress. Default 30 s; closed.
     pub stall: Duration,
-    /// Legacy sessions at one time. Default 10,000, about 1 KiB each; a further `initialize` is answered 503.
+    /// Legacy sessions at one time. Default 10,000, about 1 KiB each and
+    /// at most [`client_details`](Self::client_details) more; a further `initialize` is answered 503.
     pub sessions: usize,
+    /// What a legacy client says of itself in `initialize`, as far as it is kept: names, prose and capabilities,
+    /// not pictures. Default 16 KiB; a longer one is refused with an error.
+    pub client_details: usize,
     /// How long a legacy session may sit unused. Default 30 min; then it is reclaimed and answers 404.
     pub session_idle: Duration,
     /// Open subscription streams. Default 1,000; a further one is answered 503.
@@ -79,6 +83,7 @@ impl Default for Limits {
             keep_alive: Duration::from_secs(75),
             stall: Duration::from_secs(30),
             sessions: 10_000,
+            client_details: 16 << 10,
             session_idle: Duration::from_secs(30 * 60),
             streams: 1_000,
             keep_alive_comment: Duration::from_secs(15),

@@ -44,6 +44,9 @@ pub struct Config {
     pub page_size: Option<usize>,
     /// Whether modern results name the server in `_meta` (META-19). Default `true`.
     pub name_in_results: bool,
+    /// Whether bytes on a stream that are no message at all are answered with an error without id. Default
+    /// `true`; turn it off where noise is to be expected among the messages. Requests are always answered.
+    pub answer_noise: bool,
 }
 
 /// How long a result may be kept, and who may be given a kept copy.
@@ -84,6 +87,7 @@ impl Config {
             http: HttpPolicy::default(),
             page_size: None,
             name_in_results: true,
+            answer_noise: true,
         }
     }
 
@@ -147,6 +151,13 @@ impl Config {
     #[must_use]
     pub fn name_in_results(mut self, name_in_results: bool) -> Self {
         self.name_in_results = name_in_results;
+        self
+    }
+
+    /// Whether what is no message is answered.
+    #[must_use]
+    pub fn answer_noise(mut self, answer_noise: bool) -> Self {
+        self.answer_noise = answer_noise;
         self
     }
 

@@ -330,10 +330,16 @@ pub(super) fn cancelled(request: &RequestId, reason: Option<String>) -> Diagnost
 
 /// Opens a session, or says why not.
 pub(super) fn open(config: &Config, params: InitializeRequestParams) -> Result<SessionState, Refusal> {
-    match config.revisions.negotiate(&params.protocol_version) {
-        Some(revision) => Ok(SessionState::open(revision, params)),
-        None => Err(unsupported(config, &params.protocol_version)),
+    let Some(revision) = config.revisions.negotiate(&params.protocol_version) else {
+        return Err(unsupported(config, &params.protocol_version));
+    };
+    let state = SessionState::open(revision, params);
+    let limit = config.limits.client_details;
+    if state.client.size() > limit {
+        let message = alloc::format!("params: the details of the client are longer than {limit} bytes");
+        return Err(Refusal::plain(code::INVALID_PARAMS, message));
     }
+    Ok(state)
 }
 
 /// Appends the answer to a request that is answered without the application.

@@ -27,8 +27,7 @@ use super::sessions::{SessionAnswer, SessionId, SessionQuery};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Era;
 use crate::error::ErrorObject;
-use crate::head::BodyLength;
-use crate::head::{End, Headers, RequestHead, ResponseHead};
+use crate::head::{BodyLength, End, Headers, RequestHead, ResponseHead};
 use crate::model::logging::LoggingMessageNotificationParams;
 use crate::time::{Instant, Now};
 use crate::wire::jsonrpc::{self, RequestId};
@@ -135,8 +134,14 @@ impl Exchange {
             config,
         };
         match admit::head(&exchange.config, &head, accepts) {
-            Ok(()) if head.method == "DELETE" => exchange.delete(),
-            Ok(()) => exchange.headers = head.headers,
+            Ok(()) if head.method == "DELETE" => {
+                exchange.headers = head.headers;
+                exchange.delete();
+            }
+            Ok(()) => {
+                exchange.body.reserve_exact(admit::expected(&head.headers));
+                exchange.headers = head.headers;
+            }
             Err(refused) => {
                 let headers = refused.allow.map(|allow| Headers::new().with("Allow", allow));
                 exchange.refuse_with(None, Era::Modern, &refused.refusal, headers.unwrap_or_default());
@@ -241,8 +246,9 @@ impl Exchange {
             return;
         }
         self.quiet_since = now.mono;
-        if let Some(head) = self.reply.comment() {
-            self.outputs.push_back(head);
+        if !self.is_full() {
+            let head = self.reply.comment();
+            self.outputs.extend(head);
         }
     }
 

@@ -1,1 +1,377 @@
-//! Fuzz bodies.
+//! Bodies of the fuzz targets: any input in any order at any time, and never a panic, never more than the
+//! bounds, never a byte that is not a message. Not part of the API.
+
+#[cfg(test)]
+mod tests;
+
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use serde::de::IgnoredAny;
+
+use super::*;
+use crate::entropy::Seed;
+use crate::error::ErrorObject;
+use crate::head::{BodyLength, End, RequestHead};
+use crate::limits::Limits;
+use crate::model::{
+    CallToolResult, ContentBlock, Implementation, Json, LoggingLevel, LoggingMessageNotificationParams, Tool,
+};
+use crate::time::{Duration, Instant, Now};
+use crate::wire::sse::{Decoder, SseItem};
+
+/// Lines and bodies to put among the random bytes, so that a script gets past the reading of JSON.
+const MESSAGES: [&str; 16] = [
+    r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#,
+    r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#,
+    r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+    r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
+    r#"{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{"cursor":"after-1"}}"#,
+    r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"add","arguments":{"a":1},"_meta":{"progressToken":3}}}"#,
+    r#"{"jsonrpc":"2.0","id":"4","method":"tools/call","params":{"name":"book"}}"#,
+    r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"add","_meta":{"progressToken":"t","io.modelcontextprotocol/logLevel":"info","io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#,
+    r#"{"jsonrpc":"2.0","id":6,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#,
+    r#"{"jsonrpc":"2.0","id":7,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#,
+    r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}"#,
+    r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"4","reason":"r"}}"#,
+    r#"[{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"add"}},{"jsonrpc":"2.0","id":8,"method":"ping"},7]"#,
+    r#"{"jsonrpc":"2.0","id":9,"method":"logging/setLevel","params":{"level":"debug"}}"#,
+    r#"{"jsonrpc":"2.0","id":3,"result":{}}"#,
+    r#"{"jsonrpc":"2.0","id":10,"method":"tools/call","params":{"name":"serach","#,
+];
+
+/// Data as a script: each byte decides something, and none is an answer too.
+struct Script<'a>(&'a [u8]);
+
+impl<'a> Script<'a> {
+    fn is_over(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn byte(&mut self) -> u8 {
+        match self.0.split_first() {
+            Some((first, rest)) => {
+                self.0 = rest;
+                *first
+            }
+            None => 0,
+        }
+    }
+
+    fn bytes(&mut self) -> &'a [u8] {
+        let length = usize::from(self.byte()).min(self.0.len());
+        let (bytes, rest) = self.0.split_at(length);
+        self.0 = rest;
+        bytes
+    }
+
+    fn message(&mut self) -> &'static str {
+        MESSAGES[usize::from(self.byte()) % MESSAGES.len()]
+    }
+}
+
+/// A result or error as large as the bounds make one.
+const LARGEST: usize = 4_096;
+
+fn config(limits: Limits) -> Arc<Config> {
+    let mut tools = Tools::new();
+    for (name, schema) in [
+        ("add", r#"{"type":"object"}"#),
+        ("book", r#"{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}"#),
+    ] {
+        if let Ok(schema) = Json::parse(schema) {
+            // A name twice or a wrong schema would be refused; these are neither.
+            let _ = tools.insert(Tool::new(name, schema));
+        }
+    }
+    let config = Config::new(Implementation::new("s", "1")).tools(tools).logging(true).page_size(Some(1));
+    Arc::new(config.limits(limits))
+}
+
+fn small() -> Limits {
+    let mut limits = Limits::default();
+    (limits.message, limits.transmit, limits.in_flight) = (1_024, 512, 2);
+    (limits.notifications, limits.depth, limits.sessions) = (2, 16, 2);
+    limits
+}
+
+fn result() -> CallToolResult {
+    let mut result = CallToolResult::default();
+    result.content.push(ContentBlock::text("x\ny"));
+    result
+}
+
+fn log() -> LoggingMessageNotificationParams {
+    LoggingMessageNotificationParams::new(LoggingLevel::Error, Json::empty_object())
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Drain {
+    Always,
+    AtTheEnd,
+}
+
+/// What a connection sent, and what it said.
+type Transcript = (Vec<u8>, Vec<String>);
+
+/// A connection under any script: within small bounds, and the same whether it is drained always or at the
+/// end, and the same again.
+pub fn fuzz_connection(data: &[u8]) {
+    let (sent, _) = run_connection(data, small(), Drain::Always);
+    for line in sent.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        assert!(serde_json::from_slice::<IgnoredAny>(line).is_ok(), "a line that is no JSON");
+        assert!(matches!(line.first(), Some(b'{' | b'[')), "a line that is no message");
+    }
+    assert!(sent.is_empty() || sent.ends_with(b"\n"), "a line without an end");
+    let drained = run_connection(data, Limits::default(), Drain::Always);
+    assert!(
+        drained == run_connection(data, Limits::default(), Drain::AtTheEnd),
+        "draining makes a difference"
+    );
+    assert!(drained == run_connection(data, Limits::default(), Drain::Always), "a replay differs");
+}
+
+fn run_connection(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
+    let (in_flight, notifications, transmit) = (limits.in_flight, limits.notifications, limits.transmit);
+    let mut connection = Connection::new(config(limits));
+    let mut transcript = Transcript::default();
+    let mut script = Script(data);
+    let mut clock = 0;
+    while !script.is_over() {
+        clock += u64::from(script.byte() % 4) * 100;
+        let now = at(clock);
+        let call = CallId(u64::from(script.byte() % 3));
+        match script.byte() % 16 {
+            0 | 1 => connection.handle_bytes(now, script.bytes()),
+            2..=6 => {
+                connection.handle_bytes(now, script.message().as_bytes());
+                connection.handle_bytes(now, b"\n");
+            }
+            7 => connection.handle_timeout(now),
+            8 | 9 => connection.respond(now, call, &result()),
+            10 => connection.fail(now, call, &ErrorObject::new(-32042, "e")),
+            11 => connection.progress(now, call, &Progress::new(f64::from(script.byte())).message("m")),
+            12 => connection.log(now, call, &log()),
+            13 => {
+                assert!(connection.poll_timeout() == connection.poll_timeout());
+                connection.handle_timeout(at(0));
+            }
+            14 if script.byte() > 240 => connection.shutdown(now),
+            15 if script.byte() > 240 => {
+                let end = if script.byte() % 2 == 0 { End::Complete } else { End::Broken };
+                // What is waiting to be sent is lost with the stream, so both ways must have sent it.
+                if end == End::Broken {
+                    drain_connection(&mut connection, &mut transcript);
+                }
+                connection.handle_end(now, end);
+            }
+            _ => {}
+        }
+        assert!(connection.transmit().len() <= transmit + LARGEST || transmit > LARGEST, "too much is held");
+        if drain == Drain::Always {
+            drain_connection(&mut connection, &mut transcript);
+        }
+    }
+    connection.handle_end(at(clock), End::Complete);
+    for _ in 0..=in_flight + notifications {
+        drain_connection(&mut connection, &mut transcript);
+        let Some(moment) = connection.poll_timeout() else { break };
+        connection.handle_timeout(Now::new(moment, Duration::ZERO));
+    }
+    drain_connection(&mut connection, &mut transcript);
+    assert!(connection.is_finished() && connection.poll_timeout().is_none(), "it does not come to an end");
+    transcript
+}
+
+fn drain_connection(connection: &mut Connection, (sent, said): &mut Transcript) {
+    loop {
+        let before = (sent.len(), said.len());
+        sent.extend_from_slice(connection.transmit());
+        connection.advance(connection.transmit().len());
+        said.extend(core::iter::from_fn(|| connection.poll_output()).map(|output| format!("{output:?}")));
+        if before == (sent.len(), said.len()) {
+            return;
+        }
+    }
+}
+
+fn at(millis: u64) -> Now {
+    Now::new(Instant::new(Duration::from_millis(millis)), Duration::from_millis(millis))
+}
+
+/// An exchange under any script, with a session table that answers it, or answers something else.
+pub fn fuzz_exchange(data: &[u8]) {
+    run_exchange(data, small(), Drain::AtTheEnd);
+    let first = run_exchange(data, Limits::default(), Drain::Always);
+    assert!(first == run_exchange(data, Limits::default(), Drain::AtTheEnd), "draining makes a difference");
+    assert!(first == run_exchange(data, Limits::default(), Drain::Always), "a replay differs");
+}
+
+fn head(script: &mut Script<'_>, session: &SessionId) -> RequestHead {
+    let choice = script.byte();
+    let mut head = RequestHead::new(if choice % 16 == 15 { "DELETE" } else { "POST" }, "/mcp");
+    head.headers.push("Host", "localhost");
+    head.headers.push("Content-Type", "application/json");
+    if choice & 1 == 1 {
+        head.headers.push("Mcp-Session-Id", session.as_str());
+    }
+    if choice & 2 == 2 {
+        for (name, value) in
+            [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/call"), ("Mcp-Name", "add")]
+        {
+            head.headers.push(name, value);
+        }
+    }
+    if choice & 0x30 == 0x30 {
+        head.headers.push("Accept", script.bytes());
+    }
+    if choice & 0x60 == 0x60 {
+        head.headers.push("Mcp-Param-Region", script.bytes());
+    }
+    if choice & 0xc0 == 0xc0 {
+        head.headers.push("Origin", script.bytes());
+    }
+    head
+}
+
+fn run_exchange(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
+    let mut script = Script(data);
+    let transmit = limits.transmit;
+    let mut sessions = Sessions::new(&limits, Seed::new([7; 32]));
+    let config = config(limits);
+    let session = handshake(&config, &mut sessions, script.byte());
+    let head = head(&mut script, &session);
+    let mut exchange = Exchange::new(at(0), ExchangeId::new(1), config, head);
+    let mut transcript = Transcript::default();
+    let mut clock = 0;
+    let mut said = Said::default();
+    if script.byte() % 2 == 0 {
+        // Chance alone seldom ends a body after exactly one message.
+        exchange.handle_body(at(0), script.message().as_bytes());
+        exchange.handle_end(at(0), End::Complete);
+    }
+    while !script.is_over() {
+        clock += u64::from(script.byte() % 4) * 8_000;
+        let now = at(clock);
+        let call = CallId(u64::from(script.byte() % 3));
+        match script.byte() % 16 {
+            0 => exchange.handle_body(now, script.bytes()),
+            1..=3 => exchange.handle_body(now, script.message().as_bytes()),
+            4 | 5 => exchange.handle_end(now, End::Complete),
+            6 if script.byte() > 200 => exchange.handle_end(now, End::Broken),
+            7 => exchange.handle_timeout(now),
+            8 | 9 => exchange.respond(now, call, &result()),
+            10 => exchange.fail(now, call, &ErrorObject::new(-32021, "e")),
+            11 => exchange.progress(now, call, &Progress::new(f64::from(script.byte()))),
+            12 => exchange.log(now, call, &log()),
+            13 => exchange.handle_cancel(now, &3.into()),
+            14 if script.byte() > 200 => {
+                // What is waiting to be sent is lost with the client, so both ways must have sent it.
+                take(&mut exchange, &mut transcript.0);
+                exchange.handle_abort(now);
+            }
+            15 => exchange.handle_session(now, SessionAnswer::Done),
+            _ => {}
+        }
+        said.hear(&mut exchange, &mut sessions, now);
+        assert!(exchange.transmit().len() <= transmit + LARGEST || transmit > LARGEST, "too much is held");
+        if drain == Drain::Always {
+            take(&mut exchange, &mut transcript.0);
+        }
+        while let Some(SessionOutput::Cancel { request, .. }) = sessions.poll_output() {
+            exchange.handle_cancel(now, &request);
+        }
+    }
+    exchange.handle_end(at(clock), End::Complete);
+    for call in 0..16 {
+        said.hear(&mut exchange, &mut sessions, at(clock));
+        exchange.respond(at(clock), CallId(call), &result());
+    }
+    said.hear(&mut exchange, &mut sessions, at(clock));
+    take(&mut exchange, &mut transcript.0);
+    said.hear(&mut exchange, &mut sessions, at(clock));
+    assert!(said.ended && exchange.poll_timeout().is_none(), "it does not come to an end");
+    said.check(&transcript.0);
+    transcript.1 = said.lines;
+    transcript
+}
+
+fn handshake(config: &Arc<Config>, sessions: &mut Sessions, choice: u8) -> SessionId {
+    let head = head(&mut Script(&[0]), &SessionId::new(""));
+    let mut exchange = Exchange::new(at(0), ExchangeId::new(0), Arc::clone(config), head);
+    exchange.handle_body(at(0), MESSAGES[usize::from(choice % 2)].as_bytes());
+    exchange.handle_end(at(0), End::Complete);
+    while let Some(output) = exchange.poll_output() {
+        if let ExchangeOutput::Session(query) = output
+            && let SessionAnswer::Opened { session } = sessions.handle_query(at(0), query)
+        {
+            return session;
+        }
+    }
+    SessionId::new("none")
+}
+
+fn take(exchange: &mut Exchange, sent: &mut Vec<u8>) {
+    sent.extend_from_slice(exchange.transmit());
+    exchange.advance(exchange.transmit().len());
+}
+
+/// What an exchange has said.
+#[derive(Default)]
+struct Said {
+    lines: Vec<String>,
+    head: Option<(u16, BodyLength, bool)>,
+    ended: bool,
+}
+
+impl Said {
+    fn hear(&mut self, exchange: &mut Exchange, sessions: &mut Sessions, now: Now) {
+        while let Some(output) = exchange.poll_output() {
+            assert!(!self.ended, "something after the end");
+            match output {
+                ExchangeOutput::End => {
+                    self.ended = true;
+                    continue;
+                }
+                ExchangeOutput::Session(ref query) => {
+                    let answer = sessions.handle_query(now, query.clone());
+                    exchange.handle_session(now, answer);
+                }
+                ExchangeOutput::Head(ref head, length) => {
+                    assert!(self.head.is_none(), "a second head");
+                    let events = head.headers.text("content-type") == Some("text/event-stream");
+                    self.head = Some((head.status, length, events));
+                }
+                _ => {}
+            }
+            self.lines.push(format!("{output:?}"));
+        }
+    }
+
+    /// The body is what the head promised, unless the client left before it came.
+    fn check(&self, body: &[u8]) {
+        match self.head {
+            None => assert!(body.is_empty(), "a body without a head"),
+            Some((_, BodyLength::Empty, _)) => assert!(body.is_empty(), "a body that must be empty"),
+            Some((_, _, true)) => {
+                let mut decoder = Decoder::new(usize::MAX, 64);
+                let mut rest = body;
+                while let Some(item) = decoder.next(&mut rest) {
+                    if let SseItem::Event { data, .. } = item {
+                        assert!(
+                            serde_json::from_str::<IgnoredAny>(data).is_ok(),
+                            "an event that is no message"
+                        );
+                    }
+                }
+            }
+            Some((_, _, false)) if body.is_empty() => {}
+            Some((_, length, false)) => {
+                assert!(length == BodyLength::Known(body.len() as u64), "another length than promised");
+                assert!(serde_json::from_slice::<IgnoredAny>(body).is_ok(), "a body that is no message");
+            }
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! Which HTTP requests are let in, judged from the head alone and before any byte of the body is read.
 
 use alloc::collections::BTreeSet;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 
 use crate::head::Headers;
 
@@ -112,9 +112,10 @@ impl Hosts {
         match self {
             Self::Any => true,
             Self::Listed(names) => {
-                let host = host.to_ascii_lowercase();
-                let Some(name) = without_port(&host) else { return false };
-                is_loopback(name) || names.contains(&host) || names.contains(name)
+                let Some(name) = without_port(host) else { return false };
+                is_loopback(name)
+                    || names.contains(&host.to_ascii_lowercase())
+                    || names.contains(&name.to_ascii_lowercase())
             }
         }
     }
@@ -193,7 +194,8 @@ fn is_loopback(name: &str) -> bool {
     if let Some(inner) = name.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')) {
         return inner.parse::<core::net::Ipv6Addr>().is_ok_and(|address| address.is_loopback());
     }
-    name == "localhost" || name.parse::<core::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback())
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<core::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// Judges `Host` and `Origin`; the text of the refusal names the value, cut short.
@@ -299,7 +301,7 @@ pub(super) fn is_json(headers: &Headers) -> bool {
 
 /// The declared length of the body, where there is a readable one.
 pub(super) fn declared_length(headers: &Headers) -> Option<u64> {
-    headers.text("content-length").and_then(|value| value.to_string().parse().ok())
+    headers.text("content-length").and_then(|value| value.parse().ok())
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::dialect::Revision;
 use crate::model::capabilities::ClientCapabilities;
 use crate::model::lifecycle::{Implementation, InitializeRequestParams};
 use crate::model::logging::LoggingLevel;
+use crate::model::{In, Json};
 
 /// Who the client says it is, and what it can do.
 ///
@@ -23,6 +24,14 @@ impl ClientDetails {
     /// Details as a client would send them.
     pub fn new(info: Option<Implementation>, capabilities: ClientCapabilities) -> Self {
         Self { info, capabilities }
+    }
+
+    /// About how many bytes they take.
+    pub(super) fn size(&self) -> usize {
+        // Written out they are as long as what was sent, which is what a client can make large.
+        let info = self.info.as_ref().map(|info| Json::new(&In(Revision::LATEST_LEGACY, info)));
+        let capabilities = Json::new(&In(Revision::LATEST_LEGACY, &self.capabilities));
+        [info.and_then(Result::ok), capabilities.ok()].iter().flatten().map(|json| json.get().len()).sum()
     }
 }
 

@@ -10,6 +10,7 @@ mod tests;
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -22,13 +23,13 @@ use crate::time::{Duration, Instant, Now};
 use crate::wire::jsonrpc::RequestId;
 
 /// The name of a session, as it travels in `Mcp-Session-Id`. Prints as `SessionId(..)`: whoever knows it can
-/// speak for the session, although it is no proof of identity (SEC-11).
+/// speak for the session, although it is no proof of identity (SEC-11). Cheap to clone.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct SessionId(String);
+pub struct SessionId(Arc<str>);
 
 impl SessionId {
     /// The name that a client sent, whether there is such a session or not.
-    pub fn new(name: impl Into<String>) -> Self {
+    pub fn new(name: impl Into<Arc<str>>) -> Self {
         Self(name.into())
     }
 
@@ -319,6 +320,7 @@ impl Sessions {
     /// 128 bits of chance in hexadecimal.
     fn name(&mut self) -> SessionId {
         let digits = self.entropy.next().into_iter().take(16).flat_map(|byte| [byte >> 4, byte & 15]);
-        SessionId(digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect())
+        let name: String = digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect();
+        SessionId::new(name)
     }
 }

@@ -98,7 +98,7 @@ impl Link {
             Line::Line(bytes) => bytes,
             Line::TooLong { limit } => {
                 let message = alloc::format!("the message is longer than {limit} bytes");
-                return self.refuse(None, Refusal::plain(code::INVALID_REQUEST, message), None);
+                return self.refuse_noise(Refusal::plain(code::INVALID_REQUEST, message));
             }
         };
         match jsonrpc::read(bytes, self.config.limits.depth) {
@@ -131,8 +131,19 @@ impl Link {
         let refusal = Refusal::from(malformed.error);
         if malformed.response {
             self.diagnose(Diagnostic::new("jsonrpc", refusal.detail));
+        } else if malformed.id.is_none() && batch.is_none() {
+            self.refuse_noise(refusal);
         } else {
             self.refuse(malformed.id.as_ref(), refusal, batch);
+        }
+    }
+
+    /// What came cannot be told from noise.
+    fn refuse_noise(&mut self, refusal: Refusal) {
+        if self.config.answer_noise {
+            self.refuse(None, refusal, None);
+        } else {
+            self.diagnose(Diagnostic::new("jsonrpc", refusal.detail));
         }
     }
 

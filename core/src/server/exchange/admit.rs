@@ -50,6 +50,13 @@ pub(super) fn head(config: &Config, head: &RequestHead, accepts: Accepts) -> Res
     Ok(())
 }
 
+/// How much room to make for the body: what is declared, as far as a declaration alone is worth memory.
+pub(super) fn expected(headers: &Headers) -> usize {
+    const MOST: usize = 64 << 10;
+    let declared = policy::declared_length(headers).unwrap_or_default();
+    usize::try_from(declared).unwrap_or(MOST).min(MOST)
+}
+
 /// The body is longer than allowed.
 pub(super) fn too_large(limit: usize) -> Refusal {
     Refusal::plain(code::INVALID_REQUEST, alloc::format!("the body is longer than {limit} bytes"))

@@ -96,14 +96,12 @@ impl Reply {
         self.stream()
     }
 
-    /// A sign of life. Left out while an earlier one has not been read.
+    /// A sign of life.
     pub(super) fn comment(&mut self) -> Option<ExchangeOutput> {
         if !self.may_stream() {
             return None;
         }
-        if self.transmit.is_empty() {
-            sse::write_comment(self.transmit.buffer(), "");
-        }
+        sse::write_comment(self.transmit.buffer(), "");
         self.stream()
     }
 

@@ -85,12 +85,14 @@ impl Exchange {
 
     /// A DELETE ends the session that it names.
     pub(super) fn delete(&mut self) {
-        match self.session.clone() {
-            Some(session) => {
+        let session = headers::check_legacy_version(&self.headers, &self.config)
+            .and_then(|()| self.session.clone().ok_or_else(no_session));
+        match session {
+            Ok(session) => {
                 self.outputs.push_back(ExchangeOutput::Session(SessionQuery::End { session }));
                 self.stage = Stage::Asking(Ask::Delete);
             }
-            None => self.refuse(None, Era::Legacy, &no_session()),
+            Err(refusal) => self.refuse(None, Era::Legacy, &refusal),
         }
     }
 

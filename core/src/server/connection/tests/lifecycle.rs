@@ -196,3 +196,17 @@ fn the_server_is_not_named_when_configured_off() {
     client.server.respond(now(), id, &text("m"));
     assert!(!client.received()[0].contains("_meta"));
 }
+
+/// The bound on what is kept of a client is reached exactly, and passed by one; pictures are not kept.
+#[test]
+fn the_details_of_a_client_are_bounded() {
+    let kept = r#"{"name":"kiln","version":"0.3.0"}{}"#.len();
+    let icons = r#""version":"0.3.0","icons":[{"src":"data:image/png;base64,iVBORw0KGgo="}]"#;
+    let hello = initialize(V).replace(r#""version":"0.3.0""#, icons);
+    for (limit, opened) in [(kept, true), (kept - 1, false)] {
+        let mut client = Client::new(config().limits(limits(|limits| limits.client_details = limit)));
+        let answer = &client.ask(&hello)[0];
+        assert_eq!(answer.contains("protocolVersion"), opened, "{answer}");
+        assert_eq!(answer.contains("-32602"), !opened, "{answer}");
+    }
+}

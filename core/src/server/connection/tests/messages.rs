@@ -116,3 +116,14 @@ fn responses_are_not_answered() {
         assert_eq!(client.diagnostics().len(), 1);
     }
 }
+
+/// B04: answering what is no message is a matter of policy; a request with a readable id is answered anyway.
+#[test]
+fn noise_is_not_answered_when_configured_off() {
+    let mut client = Client::new(config().answer_noise(false));
+    for noise in ["INFO listening", "42", "{", "[]", r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#] {
+        assert_eq!(client.ask(noise), [""; 0], "{noise}");
+        assert_eq!(client.diagnostics().len(), 1);
+    }
+    assert_eq!(client.ask(r#"{"id":99,"method":"ping"}"#).len(), 1);
+}

@@ -33,6 +33,8 @@ fn a_session_lives_until_it_is_deleted() {
     }
     let delete = |session: &SessionId| with(head("DELETE"), &[("mcp-session-id", Some(session.as_str()))]);
     assert_eq!(web.ask(head("DELETE"), "").status(), 400);
+    let wrong = with(delete(&session), &[("MCP-Protocol-Version", Some("x"))]);
+    assert_eq!(web.ask(wrong, "").status(), 400);
     let trip = web.ask(delete(&session), "");
     assert_eq!((trip.status(), trip.body.as_str(), trip.ended), (204, "", true));
     assert_eq!(web.ask(delete(&session), "").status(), 404);

@@ -1,0 +1,58 @@
+use super::*;
+
+/// Scripts that anybody can make again from their number.
+fn script(seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let length = 16 + seed as usize % 240;
+    let bytes = core::iter::repeat_with(|| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as u8
+    });
+    bytes.take(length).collect()
+}
+
+/// Order independence, replay, spurious timeouts and bounds, on scripts of chance.
+#[test]
+fn any_script_keeps_a_connection_in_order() {
+    for seed in 0..200 {
+        fuzz_connection(&script(seed));
+    }
+}
+
+#[test]
+fn any_script_keeps_an_exchange_in_order() {
+    for seed in 0..600 {
+        fuzz_exchange(&script(seed));
+    }
+}
+
+/// The scripts are worth something: they reach calls, answers, cancellations and streams.
+#[test]
+fn scripts_reach_what_matters() {
+    let (mut sent, mut said) = Transcript::default();
+    for seed in 0..500 {
+        let (bytes, lines) = run_connection(&script(seed), Limits::default(), Drain::Always);
+        sent.extend(bytes);
+        said.extend(lines);
+        let (bytes, lines) = run_exchange(&script(seed), Limits::default(), Drain::Always);
+        sent.extend(bytes);
+        said.extend(lines);
+    }
+    let sent = String::from_utf8(sent).unwrap();
+    for part in [
+        "protocolVersion",
+        "supportedVersions",
+        "\"content\":[",
+        "notifications/progress",
+        "data: {",
+        "[{",
+        "-32700",
+    ] {
+        assert!(sent.contains(part), "never sent: {part}");
+    }
+    for part in ["Call(CallId", "Cancelled(CallId", "Initialized", "Begin", "Finish", "status: 202"] {
+        assert!(said.iter().any(|line| line.contains(part)), "never said: {part}");
+    }
+}

@@ -1,0 +1,146 @@
+//! What a tool call costs in allocations, once a connection has warmed up. A number that grows is a regression;
+//! one that shrinks should be written down here.
+
+use std::alloc::System;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_proto::entropy::Seed;
+use mcp_proto::head::{End, RequestHead};
+use mcp_proto::limits::Limits;
+use mcp_proto::model::{CallToolResult, ContentBlock, Implementation, Json, Tool};
+use mcp_proto::server::{
+    CallId, Config, Connection, Exchange, ExchangeId, ExchangeOutput, Output, SessionAnswer, Sessions, Tools,
+};
+use mcp_proto::time::{Instant, Now};
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#;
+const LEGACY: &str = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"add","arguments":{"a":2,"b":3},"_meta":{"progressToken":7}}}"#;
+const MODERN: &str = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"add","arguments":{"a":2,"b":3},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},"io.modelcontextprotocol/clientCapabilities":{},"progressToken":7}}}"#;
+
+fn now() -> Now {
+    Now::new(Instant::new(Duration::from_secs(1)), Duration::from_secs(1_800_000_000))
+}
+
+fn config() -> Arc<Config> {
+    let mut tools = Tools::new();
+    for name in ["sub", "add", "mul"] {
+        tools.insert(Tool::new(name, Json::parse(r#"{"type":"object"}"#).unwrap())).unwrap();
+    }
+    Arc::new(Config::new(Implementation::new("calculator", "1.0.0")).tools(tools))
+}
+
+fn result() -> CallToolResult {
+    let mut result = CallToolResult::default();
+    result.content.push(ContentBlock::text("5"));
+    result
+}
+
+/// Allocations (fresh and grown) while `work` runs.
+fn allocations(work: impl FnOnce()) -> usize {
+    let region = Region::new(ALLOCATOR);
+    work();
+    let change = region.change();
+    change.allocations + change.reallocations
+}
+
+fn call(connection: &mut Connection, line: &[u8], result: &CallToolResult) {
+    connection.handle_bytes(now(), line);
+    let Some(Output::Call(id, call)) = connection.poll_output() else { panic!("no call") };
+    assert_eq!(call.arguments(), r#"{"a":2,"b":3}"#);
+    connection.respond(now(), id, result);
+    assert!(connection.transmit().ends_with(b"\n"));
+    connection.advance(connection.transmit().len());
+}
+
+fn over_a_connection(request: &str) -> usize {
+    let mut connection = Connection::new(config());
+    connection.handle_bytes(now(), format!("{INITIALIZE}\n").as_bytes());
+    connection.advance(connection.transmit().len());
+    let line = format!("{request}\n");
+    let result = result();
+    for _ in 0..8 {
+        call(&mut connection, line.as_bytes(), &result);
+    }
+    allocations(|| call(&mut connection, line.as_bytes(), &result))
+}
+
+fn head(fields: &[(&str, &str)]) -> RequestHead {
+    let mut head = RequestHead::new("POST", "/mcp");
+    let common = [
+        ("Host", "localhost"),
+        ("Content-Type", "application/json"),
+        ("Accept", "application/json, text/event-stream"),
+    ];
+    for (name, value) in common.iter().chain(fields) {
+        head.headers.push(name, value);
+    }
+    head
+}
+
+/// From the body to the call and back to the body; making the head is whoever reads HTTP's.
+fn exchange(
+    config: &Arc<Config>,
+    sessions: &mut Sessions,
+    head: RequestHead,
+    body: &str,
+    result: &CallToolResult,
+) -> Option<Exchange> {
+    let mut exchange = Exchange::new(now(), ExchangeId::new(1), Arc::clone(config), head);
+    exchange.handle_body(now(), body.as_bytes());
+    exchange.handle_end(now(), End::Complete);
+    let mut called: Option<CallId> = None;
+    while let Some(output) = exchange.poll_output() {
+        match output {
+            ExchangeOutput::Session(query) => {
+                let answer = sessions.handle_query(now(), query);
+                exchange.handle_session(now(), answer);
+            }
+            ExchangeOutput::Call(id, call) => {
+                assert_eq!(call.arguments(), r#"{"a":2,"b":3}"#);
+                called = Some(id);
+            }
+            _ => {}
+        }
+    }
+    exchange.respond(now(), called?, result);
+    assert!(!exchange.transmit().is_empty());
+    Some(exchange)
+}
+
+/// One measure after the other: the counter is the process's.
+#[test]
+fn a_tool_call_costs_a_known_number_of_allocations() {
+    // The text of the parameters, and nothing else: id, method, tool, metadata and answer cost none. Where
+    // objects nest, as in modern metadata, serde_json takes eight bytes to remember where it is.
+    assert_eq!(over_a_connection(MODERN), 2, "modern, over a connection");
+    assert_eq!(over_a_connection(LEGACY), 1, "legacy, over a connection");
+
+    let config = config();
+    let result = result();
+    let mut sessions = Sessions::new(&Limits::default(), Seed::new([1; 32]));
+    let modern =
+        head(&[("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/call"), ("Mcp-Name", "add")]);
+    let mut done = None;
+    let first = modern.clone();
+    // An exchange begins with nothing: the body (which the call then owns) and serde_json's bytes as above, the
+    // list of running calls, the queue of outputs, the answer, and three for the head of the response.
+    let count = allocations(|| done = exchange(&config, &mut sessions, first, MODERN, &result));
+    assert!(done.is_some());
+    assert_eq!(count, 8, "modern, over HTTP");
+    drop(modern);
+
+    let mut opening = Exchange::new(now(), ExchangeId::new(0), Arc::clone(&config), head(&[]));
+    opening.handle_body(now(), INITIALIZE.as_bytes());
+    opening.handle_end(now(), End::Complete);
+    let Some(ExchangeOutput::Session(query)) = opening.poll_output() else { panic!("no session") };
+    let SessionAnswer::Opened { session } = sessions.handle_query(now(), query) else { panic!("not opened") };
+    let legacy = head(&[("Mcp-Session-Id", session.as_str()), ("MCP-Protocol-Version", "2025-11-25")]);
+    let count = allocations(|| done = exchange(&config, &mut sessions, legacy, LEGACY, &result));
+    // As above without the eight bytes, and the name of the session and its list of running requests.
+    assert_eq!(count, 9, "legacy, over HTTP");
+}
