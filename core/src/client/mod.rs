@@ -21,7 +21,6 @@ mod reply;
 mod request;
 #[cfg(test)]
 mod testing;
-mod text;
 
 pub use call::{Call, CallTool, Custom, Discover, ListTools, Ping, SetLevel};
 pub use calls::CallId;

@@ -4,12 +4,13 @@
 
 use super::config::EraChoice;
 use super::details::ServerDetails;
-use super::text;
 use crate::dialect::{Era, Revision};
 use crate::error::{CallError, ErrorObject, code};
 use crate::model::Json;
 use crate::model::capabilities::ServerCapabilities;
 use crate::model::lifecycle::Implementation;
+use crate::text;
+use crate::wire::jsonrpc;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -111,10 +112,12 @@ impl Negotiation {
 
     fn probe_answered(&mut self, asked: Revision, answer: Answer<'_>) -> Step {
         match answer {
-            Answer::Result(result) => match serde_json::from_str::<Discovered>(result.get()) {
+            Answer::Result(result) => match jsonrpc::decode_at::<Discovered>(result.get(), "result") {
                 Ok(found) => self.discovered(asked, found),
                 // Some legacy servers answer any method with `{}`.
-                Err(error) => self.not_modern(broken(format!("`server/discover` was answered, but {error}"))),
+                Err(error) => {
+                    self.not_modern(broken(format!("`server/discover` was answered, but {}", error.message)))
+                }
             },
             Answer::Error(error, status) => match i32::try_from(error.code) {
                 Ok(code::UNSUPPORTED_PROTOCOL_VERSION) => self.refused(asked, error, status),
@@ -174,10 +177,10 @@ impl Negotiation {
 
     fn initialize_answered(&mut self, offered: Revision, answer: Answer<'_>) -> Step {
         match answer {
-            Answer::Result(result) => match serde_json::from_str::<Initialized>(result.get()) {
+            Answer::Result(result) => match jsonrpc::decode_at::<Initialized>(result.get(), "result") {
                 Ok(found) => self.initialized(offered, found),
                 Err(error) => self.fail(CallError::Invalid {
-                    reason: format!("`initialize` offered {offered} and was answered, but {error}"),
+                    reason: format!("`initialize` offered {offered} and was answered, but {}", error.message),
                 }),
             },
             Answer::Error(error, status) => self.initialize_refused(offered, error, status),
@@ -348,6 +351,3 @@ impl Initialized {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

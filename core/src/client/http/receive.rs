@@ -4,11 +4,11 @@ use super::exchange::{Exchange, Purpose, Reading, Unusable};
 use super::{ExchangeId, Http, HttpRequest, LINGER, State};
 use crate::client::calls::CallId;
 use crate::client::negotiate::{Answer, Step};
-use crate::client::text;
 use crate::diagnostic::Diagnostic;
 use crate::error::{CallError, ErrorObject, code};
 use crate::head::{End, ResponseHead};
 use crate::model::Json;
+use crate::text;
 use crate::time::Instant;
 use crate::wire::jsonrpc::{self, Incoming, Malformed, Message, Request, RequestId, Response};
 use crate::wire::sse::{Decoder, SseItem};
@@ -224,6 +224,10 @@ impl Http {
     fn incoming(&mut self, now: Instant, purpose: Purpose, incoming: Incoming<'_>) -> bool {
         match incoming {
             Incoming::Message(message) => self.message(now, purpose, message),
+            Incoming::Batch(_) if !self.link.batches() => {
+                self.diagnose("expected one message, found a batch".to_owned());
+                false
+            }
             Incoming::Batch(batch) => {
                 let mut found = false;
                 for message in batch {
