@@ -207,11 +207,14 @@ impl Negotiation {
 
     fn initialize_refused(&mut self, offered: Revision, error: &ErrorObject, status: Option<u16>) -> Step {
         let supported = supported(error).unwrap_or_default();
-        let modern = matches!(
-            i32::try_from(error.code),
-            Ok(code::UNSUPPORTED_PROTOCOL_VERSION | code::HEADER_MISMATCH | code::MISSING_CLIENT_CAPABILITY)
-        );
-        // A modern server that was too slow to answer the probe.
+        let modern = self.best(&supported, Era::Modern).is_some()
+            || matches!(
+                i32::try_from(error.code),
+                Ok(code::UNSUPPORTED_PROTOCOL_VERSION
+                    | code::HEADER_MISMATCH
+                    | code::MISSING_CLIENT_CAPABILITY)
+            );
+        // A modern server that was too slow to answer the probe; it names what it speaks (VER-21).
         if self.silent && modern && self.probes < PROBES {
             return self.probe(Revision::LATEST, true);
         }
