@@ -330,8 +330,7 @@ impl Connection {
     /// Sends the calls that waited for the era.
     fn launch(&mut self) {
         loop {
-            let wire = self.link.calls.next_wire();
-            let Some((id, prepared)) = self.link.calls.launch(wire) else { return };
+            let Some((id, wire, prepared)) = self.link.calls.launch() else { return };
             let Some(envelope) = &self.link.envelope else { return };
             let written = match self.link.offered(prepared.method()) {
                 Ok(()) => write(envelope, &mut self.out, wire, &prepared),

@@ -3,9 +3,10 @@
 use crate::error::ApiMisuse;
 use alloc::format;
 use alloc::string::{String, ToString};
+use core::fmt;
 
 /// The URL of an MCP endpoint, taken apart.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Endpoint {
     /// Whether it is `https`.
@@ -108,6 +109,14 @@ impl Endpoint {
         }
         let folder = path.rfind('/').map_or("/", |at| path.get(..=at).unwrap_or("/"));
         Ok(rooted(&normal(&[folder, location].concat())))
+    }
+}
+
+/// Prints no query: it may hold a secret.
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.target.split('?').next().unwrap_or_default();
+        write!(f, "Endpoint({}{path})", self.origin())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Responses: from heads and bodies to what became of the calls.
 
 use super::exchange::{Exchange, Purpose, Reading, Unusable};
-use super::{ExchangeId, Http, HttpRequest, LINGER, State};
+use super::{ExchangeId, Http, HttpRequest, LINGER, SessionId, State};
 use crate::client::calls::CallId;
 use crate::client::negotiate::{Answer, Step};
 use crate::diagnostic::Diagnostic;
@@ -50,7 +50,7 @@ impl Http {
             );
         }
         if purpose == Purpose::Opening {
-            self.offered_session = head.headers.text("mcp-session-id").map(ToOwned::to_owned);
+            self.offered_session = head.headers.text("mcp-session-id").map(|id| SessionId(id.into()));
         }
         match Reading::behind(head, &self.link.config.limits) {
             Ok(reading) => exchange.reading = reading,
@@ -471,7 +471,7 @@ impl Http {
         if let (Step::Settled(details), Some(session)) = (&step, &self.offered_session)
             && details.revision.dialect().http.sessions
         {
-            if !is_session_id(session) {
+            if !session.is_valid() {
                 let reason = "expected a session id of visible ASCII, found another".to_owned();
                 return self.finish(CallError::Invalid { reason });
             }
@@ -485,9 +485,11 @@ impl Http {
     }
 }
 
-/// HTTPL-44.
-fn is_session_id(id: &str) -> bool {
-    !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_graphic())
+impl SessionId {
+    /// HTTPL-44.
+    fn is_valid(&self) -> bool {
+        !self.0.is_empty() && self.0.bytes().all(|byte| byte.is_ascii_graphic())
+    }
 }
 
 fn broken(reason: String) -> CallError {
