@@ -151,7 +151,6 @@ impl Http {
     }
 
     fn events(&mut self, now: Instant, id: ExchangeId, mut decoder: Decoder, bytes: &[u8]) {
-        let floor = self.link.config.limits.retry_floor;
         let mut input = bytes;
         loop {
             // Handling an event may have ended the exchange, or may have found its response.
@@ -178,7 +177,7 @@ impl Http {
                 }
                 SseItem::Retry(delay) => {
                     if let Some(flight) = purpose.call().and_then(|call| self.flights.get_mut(&call)) {
-                        flight.retry = Some(delay.max(floor));
+                        flight.retry = Some(delay);
                     }
                 }
                 SseItem::TooLong { limit } => {
