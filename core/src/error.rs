@@ -1,6 +1,7 @@
 //! Errors by blame: the peer's, the call's, the embedding application's.
 
 use crate::model::Json;
+use crate::text::Excerpt;
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -122,9 +123,10 @@ impl From<PeerError> for ErrorObject {
     }
 }
 
+/// Shows the beginning of a long message; the whole is in the field.
 impl fmt::Display for ErrorObject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.message, self.code)
+        write!(f, "{} ({})", Excerpt(&self.message), self.code)
     }
 }
 

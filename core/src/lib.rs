@@ -79,5 +79,6 @@ pub mod limits;
 pub mod mirror;
 pub mod model;
 pub mod server;
+mod text;
 pub mod time;
 pub mod wire;

@@ -105,14 +105,16 @@ impl Calls {
         id
     }
 
-    /// The oldest call that waits; it is on its way under `wire` from now on.
-    pub(super) fn launch(&mut self, wire: i64) -> Option<(CallId, Prepared)> {
+    /// The oldest call that waits, on its way from now on under the id that comes with it.
+    pub(super) fn launch(&mut self) -> Option<(CallId, i64, Prepared)> {
         let waiting = self.entries.iter_mut().find(|(_, entry)| matches!(entry.state, State::Waiting(_)));
         let (&id, entry) = waiting?;
+        let wire = self.last_wire + 1;
         match core::mem::replace(&mut entry.state, State::Sent(wire)) {
             State::Waiting(prepared) => {
+                self.last_wire = wire;
                 self.wires.insert(wire, id);
-                Some((id, prepared))
+                Some((id, wire, prepared))
             }
             // `find` looked for the other one.
             state => {
@@ -216,9 +218,9 @@ impl Calls {
         }
     }
 
-    /// Calls that have not been taken.
+    /// What is still held of calls, in whichever part of the table.
     pub(super) fn len(&self) -> usize {
-        self.entries.len()
+        self.entries.len().max(self.wires.len()).max(self.deadlines.len())
     }
 }
 

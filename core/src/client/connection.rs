@@ -10,12 +10,12 @@ use super::link::{self, Link};
 use super::negotiate::{Answer, Negotiation, Step};
 use super::reply::Pending;
 use super::request::{self, Envelope, Prepared, Source};
-use super::text;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Era, Revision};
 use crate::error::{ApiMisuse, CallError, ErrorObject, Full, code};
 use crate::head::End;
 use crate::model::Json;
+use crate::text;
 use crate::time::{Instant, Now};
 use crate::wire::jsonrpc::{self, Incoming, Malformed, Message, Request, RequestId, Response};
 use crate::wire::lines::{Line, Lines};
@@ -330,8 +330,7 @@ impl Connection {
     /// Sends the calls that waited for the era.
     fn launch(&mut self) {
         loop {
-            let wire = self.link.calls.next_wire();
-            let Some((id, prepared)) = self.link.calls.launch(wire) else { return };
+            let Some((id, wire, prepared)) = self.link.calls.launch() else { return };
             let Some(envelope) = &self.link.envelope else { return };
             let written = match self.link.offered(prepared.method()) {
                 Ok(()) => write(envelope, &mut self.out, wire, &prepared),
@@ -348,6 +347,9 @@ impl Connection {
         match line {
             Line::Line(line) => match jsonrpc::read(line, depth) {
                 Ok(Incoming::Message(message)) => self.message(now, message),
+                Ok(Incoming::Batch(_)) if !self.link.batches() => {
+                    self.diagnose("jsonrpc", "expected one message on a line, found a batch".into());
+                }
                 Ok(Incoming::Batch(batch)) => {
                     for message in batch {
                         match message {

@@ -1,1 +1,346 @@
 //! Bodies of the fuzz targets: any input, in any order, at any time.
+//!
+//! Not part of the API. Each reads its bytes as a script of inputs, and panics where a property does not hold:
+//! every call ends exactly once, and nothing is kept of what is over.
+
+use super::{
+    CallId, CallOptions, CallTool, Config, Connection, Endpoint, EraChoice, Event, ExchangeId, Http,
+    HttpOutput, HttpRequest, ListTools, Output, Pending, Ping, ToolReply,
+};
+use crate::dialect::Revision;
+use crate::head::{End, ResponseHead};
+use crate::limits::Limits;
+use crate::model::lifecycle::Implementation;
+use crate::time::{Duration, Instant, Now};
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// The script: bytes taken off the front, zeros at the end.
+struct Script<'a>(&'a [u8]);
+
+impl<'a> Script<'a> {
+    fn byte(&mut self) -> u8 {
+        let Some((&first, rest)) = self.0.split_first() else { return 0 };
+        self.0 = rest;
+        first
+    }
+
+    fn take(&mut self, len: usize) -> &'a [u8] {
+        let (taken, rest) = self.0.split_at(len.min(self.0.len()));
+        self.0 = rest;
+        taken
+    }
+
+    fn is_over(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// A body: bytes of the script, or something that makes sense more often than those do.
+    fn body(&mut self, wire: u8) -> Vec<u8> {
+        let id = i64::from(wire % 8);
+        let text = match self.byte() % 12 {
+            0 => format(
+                id,
+                "\"result\":{\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":{\"tools\":{}}}",
+            ),
+            1 => {
+                format(id, "\"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{}}}")
+            }
+            2 => format(id, "\"result\":{\"protocolVersion\":\"2025-03-26\",\"capabilities\":{}}"),
+            3 => format(id, "\"result\":{\"content\":[],\"tools\":[]}"),
+            4 => format(id, "\"error\":{\"code\":-32601,\"message\":\"m\"}"),
+            5 => format(id, "\"error\":{\"code\":-32020,\"message\":\"m\"}"),
+            6 => format(
+                id,
+                "\"error\":{\"code\":-32022,\"message\":\"m\",\"data\":{\"supported\":[\"2026-07-28\"]}}",
+            ),
+            7 => format(id, "\"method\":\"ping\""),
+            8 => String::from(
+                "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":3,\"progress\":1}}",
+            ),
+            9 => String::from("id: 1\nretry: 7\ndata:\n"),
+            _ => {
+                let len = usize::from(self.byte());
+                return self.take(len).to_vec();
+            }
+        };
+        text.into_bytes()
+    }
+}
+
+/// What a kind server would answer to a request; nothing to other messages.
+fn answer(request: &[u8]) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Request {
+        id: i64,
+        method: String,
+    }
+    let Request { id, method } = serde_json::from_slice(request).ok()?;
+    Some(match &*method {
+        "server/discover" => {
+            format(id, "\"result\":{\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":{\"tools\":{}}}")
+        }
+        "initialize" => {
+            format(id, "\"result\":{\"protocolVersion\":\"2025-03-26\",\"capabilities\":{\"tools\":{}}}")
+        }
+        _ => format(id, "\"result\":{\"content\":[],\"tools\":[],\"nextCursor\":\"n\"}"),
+    })
+}
+
+fn format(id: i64, rest: &str) -> String {
+    alloc::format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{rest}}}")
+}
+
+fn config(choice: u8) -> Arc<Config> {
+    let era = match choice % 5 {
+        0 => EraChoice::Modern,
+        1 => EraChoice::Legacy,
+        2 => EraChoice::Pinned(Revision::V2025_03_26),
+        _ => EraChoice::Auto,
+    };
+    let mut config = Config::new(Implementation::new("f", "1")).era(era);
+    config.limits =
+        Limits { message: 512, in_flight: 6, notifications: 8, transmit: 2_048, ..Limits::default() };
+    Arc::new(config)
+}
+
+/// Calls, and what has been heard of each.
+#[derive(Default)]
+struct Calls {
+    open: BTreeMap<CallId, Pending<ToolReply>>,
+    settled: BTreeSet<CallId>,
+    closed: bool,
+}
+
+impl Calls {
+    fn note(&mut self, event: &Event) {
+        assert!(!self.closed, "`Closed` is the last event, but for a count of dropped ones: {event:?}");
+        match event {
+            Event::Settled(id) => {
+                assert!(self.open.contains_key(id) && self.settled.insert(*id), "a call ends once");
+            }
+            Event::Closed(_) => self.closed = true,
+            _ => {}
+        }
+    }
+}
+
+fn now(elapsed: Duration) -> Now {
+    Now::new(Instant::new(elapsed), elapsed)
+}
+
+/// A byte stream.
+pub fn fuzz_connection(data: &[u8]) {
+    let mut script = Script(data);
+    let mut time = Duration::ZERO;
+    let mut connection = Connection::new(now(time), config(script.byte()));
+    let mut calls = Calls::default();
+    while !script.is_over() {
+        let at = now(time);
+        match script.byte() % 16 {
+            0 | 1 => {
+                let options = CallOptions { progress: script.byte() & 1 == 0, ..CallOptions::default() };
+                if let Ok(pending) = connection.start(at, &CallTool::new("t"), options) {
+                    calls.open.insert(pending.id(), pending);
+                }
+            }
+            2..=4 => {
+                let wire = script.byte();
+                connection.handle_bytes(at, &script.body(wire));
+                connection.handle_bytes(at, b"\n");
+            }
+            5 | 6 => {
+                let written = connection.transmit().to_vec();
+                for line in written.split(|&byte| byte == b'\n') {
+                    if let Some(answer) = answer(line) {
+                        connection.handle_bytes(at, (answer + "\n").as_bytes());
+                    }
+                }
+            }
+            7 => {
+                let len = usize::from(script.byte());
+                connection.handle_bytes(at, script.take(len));
+            }
+            8 => connection.handle_end(at, End::Complete),
+            9 => connection.handle_respawned(at),
+            10 => {
+                time += Duration::from_millis(u64::from(script.byte()) * 300);
+                connection.handle_timeout(now(time));
+            }
+            11 => {
+                if let Some(next) = connection.poll_timeout() {
+                    time = time.max(next.since_epoch());
+                    connection.handle_timeout(now(time));
+                    let next = connection.poll_timeout();
+                    assert!(
+                        next.is_none_or(|next| next.since_epoch() > time),
+                        "a timeout that was handled is gone"
+                    );
+                }
+            }
+            12 => {
+                if let Some((&id, _)) = calls.open.iter().nth(usize::from(script.byte() % 4)) {
+                    connection.cancel(at, id);
+                }
+            }
+            13 => connection.advance(usize::from(script.byte())),
+            14 => drop(
+                connection.start(at, &Ping, CallOptions::default()).map(|ping| connection.forget(ping.id())),
+            ),
+            _ if script.byte() == 7 => connection.close(at),
+            _ => {}
+        }
+        if script.byte() & 1 == 0 {
+            while let Some(output) = connection.poll_output() {
+                if let Output::Event(event) = output
+                    && !(calls.closed && matches!(event, Event::Diagnostic(_)))
+                {
+                    calls.note(&event);
+                }
+            }
+            calls.open.retain(|_, pending| connection.take(pending).is_none());
+        }
+        assert_lines(connection.transmit());
+    }
+    let at = now(time);
+    connection.close(at);
+    while connection.poll_output().is_some() {}
+    calls.open.retain(|_, pending| connection.take(pending).is_none());
+    assert!(calls.open.is_empty(), "every call has ended");
+    assert_eq!((connection.calls(), connection.poll_timeout()), (0, None));
+}
+
+/// What was written ends with a whole line.
+fn assert_lines(bytes: &[u8]) {
+    assert!(bytes.last().is_none_or(|&byte| byte == b'\n'), "a message is a line");
+}
+
+/// HTTP.
+pub fn fuzz_http(data: &[u8]) {
+    let mut script = Script(data);
+    let mut time = Duration::ZERO;
+    let config = config(script.byte());
+    let Ok(endpoint) = Endpoint::parse("http://localhost:1/mcp") else { return };
+    let mut http = Http::new(now(time), config, endpoint);
+    let mut calls = Calls::default();
+    let mut exchanges: Vec<(ExchangeId, Arc<HttpRequest>)> = Vec::new();
+    while !script.is_over() {
+        let at = now(time);
+        let nth = usize::from(script.byte());
+        let exchange = exchanges.get(exchanges.len().saturating_sub(1 + nth % 4)).cloned();
+        match (script.byte() % 16, exchange) {
+            (0 | 1, _) => {
+                let options = CallOptions { progress: script.byte() & 1 == 0, ..CallOptions::default() };
+                if let Ok(pending) = http.start(at, &CallTool::new("t"), options) {
+                    calls.open.insert(pending.id(), pending);
+                }
+            }
+            (2 | 3, Some((exchange, request))) => {
+                let events = script.byte() & 1 == 0;
+                let answer = answer(&request.body);
+                let status = if answer.is_some() { 200 } else { 202 };
+                http.handle_head(at, exchange, kind_head(status, events, script.byte() & 1 == 0));
+                if let Some(answer) = answer.filter(|_| script.byte() % 8 > 0) {
+                    let (before, after) = if events { ("id: 1\ndata: ", "\n\n") } else { ("", "") };
+                    http.handle_body(at, exchange, [before, &answer, after].concat().as_bytes());
+                }
+                http.handle_end(at, exchange, End::Complete);
+            }
+            (4, Some((exchange, _))) => http.handle_head(at, exchange, head(&mut script)),
+            (5..=7, Some((exchange, _))) => {
+                let wire = script.byte();
+                if script.byte() & 1 == 0 {
+                    http.handle_body(at, exchange, b"data: ");
+                }
+                http.handle_body(at, exchange, &script.body(wire));
+                if script.byte() & 1 == 0 {
+                    http.handle_body(at, exchange, b"\n\n");
+                }
+            }
+            (8 | 9, Some((exchange, _))) => http.handle_end(at, exchange, End::Complete),
+            (10, Some((exchange, _))) => http.handle_failed(at, exchange, "f", true),
+            (11, _) => {
+                time += Duration::from_millis(u64::from(script.byte()) * 300);
+                http.handle_timeout(now(time));
+            }
+            (12, _) => {
+                if let Some(next) = http.poll_timeout() {
+                    time = time.max(next.since_epoch());
+                    http.handle_timeout(now(time));
+                    let next = http.poll_timeout();
+                    assert!(
+                        next.is_none_or(|next| next.since_epoch() > time),
+                        "a timeout that was handled is gone"
+                    );
+                }
+            }
+            (13, _) => {
+                if let Some((&id, _)) = calls.open.iter().nth(usize::from(script.byte() % 4)) {
+                    http.cancel(at, id);
+                }
+            }
+            (14, _) => drop(
+                http.start(at, &ListTools::new(), CallOptions::default()).map(|list| http.forget(list.id())),
+            ),
+            _ if script.byte() == 7 => http.close(at),
+            _ => {}
+        }
+        if script.byte() & 1 == 0 {
+            drain(&mut http, &mut calls, &mut exchanges);
+        }
+        assert!(http.exchanges() <= 64, "exchanges are bounded");
+    }
+    http.close(now(time));
+    http.handle_timeout(now(time + Duration::from_secs(3)));
+    drain(&mut http, &mut calls, &mut exchanges);
+    assert!(calls.open.is_empty(), "every call has ended");
+    assert_eq!((http.calls(), http.exchanges(), http.poll_timeout()), (0, 0, None));
+}
+
+fn drain(http: &mut Http, calls: &mut Calls, exchanges: &mut Vec<(ExchangeId, Arc<HttpRequest>)>) {
+    while let Some(output) = http.poll_output() {
+        match output {
+            HttpOutput::Send { exchange, request } => {
+                assert!(
+                    exchanges.last().is_none_or(|(last, _)| *last < exchange),
+                    "ids are never used again"
+                );
+                assert!(request.head.method == "POST" || request.body.is_empty());
+                exchanges.push((exchange, request));
+            }
+            HttpOutput::Abort(exchange) => {
+                assert!(exchanges.iter().any(|(sent, _)| *sent == exchange), "sent before it is aborted")
+            }
+            HttpOutput::Event(Event::Diagnostic(_)) if calls.closed => {}
+            HttpOutput::Event(event) => calls.note(&event),
+        }
+    }
+    calls.open.retain(|_, pending| http.take(pending).is_none());
+}
+
+fn kind_head(status: u16, events: bool, session: bool) -> ResponseHead {
+    let mut head = ResponseHead::new(status);
+    head.headers.push("Content-Type", if events { "text/event-stream" } else { "application/json" });
+    if session {
+        head.headers.push("Mcp-Session-Id", "s");
+    }
+    head
+}
+
+fn head(script: &mut Script<'_>) -> ResponseHead {
+    const STATUSES: [u16; 16] =
+        [200, 200, 200, 200, 200, 200, 202, 307, 308, 303, 400, 401, 404, 405, 500, 503];
+    let choice = script.byte();
+    let status = STATUSES.get(usize::from(choice % 16)).copied().unwrap_or(200);
+    let mut head = kind_head(status, choice & 16 == 0, choice & 32 == 0);
+    if choice & 64 == 0 {
+        head.headers.push("Mcp-Session-Id", "not one");
+    }
+    head.headers.push("Location", if choice & 128 == 0 { "/other" } else { "http://evil.example/" });
+    head
+}
+
+#[cfg(test)]
+mod tests;

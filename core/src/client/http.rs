@@ -35,19 +35,37 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::fmt;
 
 /// An exchange of one [`Http`]. Never used again for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExchangeId(u64);
 
 /// A request as it is to be sent, whole.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HttpRequest {
     /// Method, target and fields. `Host` is among them, `Content-Length` is not.
     pub head: RequestHead,
     /// The body; empty for GET and DELETE.
     pub body: Vec<u8>,
+}
+
+/// Prints what it is, and neither query nor body: they may hold secrets.
+impl fmt::Debug for HttpRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HttpRequest({} {}, {} bytes)", self.head.method, self.head.path(), self.body.len())
+    }
+}
+
+/// The name of a legacy session; whoever knows it can use the session, so it is not printed (HTTPL-45).
+#[derive(Clone)]
+struct SessionId(String);
+
+impl fmt::Debug for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SessionId(..)")
+    }
 }
 
 /// What an [`Http`] has to say.
@@ -78,9 +96,9 @@ pub struct Http {
     endpoint: Endpoint,
     state: State,
     /// The legacy session, when the server opened one.
-    session: Option<String>,
+    session: Option<SessionId>,
     /// The session id that came with the response to a probe or handshake.
-    offered_session: Option<String>,
+    offered_session: Option<SessionId>,
     /// Counts sessions, so that what belonged to a lost one is told apart.
     generation: u32,
     last_exchange: u64,
@@ -389,8 +407,7 @@ impl Http {
 
     fn launch_waiting(&mut self) {
         loop {
-            let wire = self.link.calls.next_wire();
-            let Some((id, prepared)) = self.link.calls.launch(wire) else { return };
+            let Some((id, wire, prepared)) = self.link.calls.launch() else { return };
             let Some(envelope) = &self.link.envelope else { return };
             let mut body = Vec::new();
             let written = self.link.offered(prepared.method()).and_then(|()| {

@@ -8,13 +8,13 @@ use super::mirrors::Mirrors;
 use super::negotiate::Negotiation;
 use super::reply::{Pending, RawReply};
 use super::request::Envelope;
-use super::text;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Era, METHODS, MethodKind, Side};
 use crate::error::{CallError, ErrorObject};
 use crate::model::Json;
 use crate::model::logging::{LoggingLevel, LoggingMessageNotificationParams};
 use crate::model::progress::ProgressNotificationParams;
+use crate::text;
 use crate::time::{Duration, Instant};
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -158,6 +158,11 @@ impl Link {
             .and_then(|reply| pending.read(reply));
         diagnostics.into_iter().for_each(|diagnostic| self.events.diagnose(diagnostic));
         read
+    }
+
+    /// Whether arrays are messages: in one revision only (RPC-26, RPC-28).
+    pub(super) fn batches(&self) -> bool {
+        self.details.as_deref().is_some_and(|details| details.revision.dialect().batching)
     }
 
     /// A notification of the server.

@@ -3,6 +3,32 @@
 //! [`Connection`] speaks over a byte stream, such as the pipes of a child process; [`Http`] to an HTTP
 //! endpoint. Both have the same surface for calls: `start` gives a [`Pending`], [`Event::Settled`] says that it
 //! has ended, `take` gives its reply.
+//!
+//! ```
+//! use mcp_proto::client::{CallOptions, CallTool, Config, Connection};
+//! use mcp_proto::model::Implementation;
+//! use mcp_proto::time::Now;
+//! use std::collections::BTreeMap;
+//!
+//! let now = Now::default();
+//! let config = Config::new(Implementation::new("kiln", "1.0.0"));
+//! let mut connection = Connection::new(now, config.into());
+//! let arguments = BTreeMap::from([("a", 2), ("b", 3)]);
+//! let sum = connection.start(now, &CallTool::with("add", arguments), CallOptions::new()).unwrap();
+//!
+//! // What a driver does, here with a server of two lines.
+//! for answer in [
+//!     r#"{"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}}"#,
+//!     r#"{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"5"}]}}"#,
+//! ] {
+//!     let sent = connection.transmit().len();
+//!     connection.advance(sent);
+//!     connection.handle_bytes(now, answer.as_bytes());
+//!     connection.handle_bytes(now, b"\n");
+//! }
+//!
+//! assert_eq!(connection.take(&sum).unwrap().unwrap().text(), "5");
+//! ```
 
 mod call;
 mod calls;
@@ -21,7 +47,6 @@ mod reply;
 mod request;
 #[cfg(test)]
 mod testing;
-mod text;
 
 pub use call::{Call, CallTool, Custom, Discover, ListTools, Ping, SetLevel};
 pub use calls::CallId;

@@ -4,12 +4,13 @@
 
 use super::config::EraChoice;
 use super::details::ServerDetails;
-use super::text;
 use crate::dialect::{Era, Revision};
 use crate::error::{CallError, ErrorObject, code};
 use crate::model::Json;
 use crate::model::capabilities::ServerCapabilities;
 use crate::model::lifecycle::Implementation;
+use crate::text;
+use crate::wire::jsonrpc;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -111,10 +112,12 @@ impl Negotiation {
 
     fn probe_answered(&mut self, asked: Revision, answer: Answer<'_>) -> Step {
         match answer {
-            Answer::Result(result) => match serde_json::from_str::<Discovered>(result.get()) {
+            Answer::Result(result) => match jsonrpc::decode_at::<Discovered>(result.get(), "result") {
                 Ok(found) => self.discovered(asked, found),
                 // Some legacy servers answer any method with `{}`.
-                Err(error) => self.not_modern(broken(format!("`server/discover` was answered, but {error}"))),
+                Err(error) => {
+                    self.not_modern(broken(format!("`server/discover` was answered, but {}", error.message)))
+                }
             },
             Answer::Error(error, status) => match i32::try_from(error.code) {
                 Ok(code::UNSUPPORTED_PROTOCOL_VERSION) => self.refused(asked, error, status),
@@ -174,10 +177,10 @@ impl Negotiation {
 
     fn initialize_answered(&mut self, offered: Revision, answer: Answer<'_>) -> Step {
         match answer {
-            Answer::Result(result) => match serde_json::from_str::<Initialized>(result.get()) {
+            Answer::Result(result) => match jsonrpc::decode_at::<Initialized>(result.get(), "result") {
                 Ok(found) => self.initialized(offered, found),
                 Err(error) => self.fail(CallError::Invalid {
-                    reason: format!("`initialize` offered {offered} and was answered, but {error}"),
+                    reason: format!("`initialize` offered {offered} and was answered, but {}", error.message),
                 }),
             },
             Answer::Error(error, status) => self.initialize_refused(offered, error, status),
@@ -204,11 +207,14 @@ impl Negotiation {
 
     fn initialize_refused(&mut self, offered: Revision, error: &ErrorObject, status: Option<u16>) -> Step {
         let supported = supported(error).unwrap_or_default();
-        let modern = matches!(
-            i32::try_from(error.code),
-            Ok(code::UNSUPPORTED_PROTOCOL_VERSION | code::HEADER_MISMATCH | code::MISSING_CLIENT_CAPABILITY)
-        );
-        // A modern server that was too slow to answer the probe.
+        let modern = self.best(&supported, Era::Modern).is_some()
+            || matches!(
+                i32::try_from(error.code),
+                Ok(code::UNSUPPORTED_PROTOCOL_VERSION
+                    | code::HEADER_MISMATCH
+                    | code::MISSING_CLIENT_CAPABILITY)
+            );
+        // A modern server that was too slow to answer the probe; it names what it speaks (VER-21).
         if self.silent && modern && self.probes < PROBES {
             return self.probe(Revision::LATEST, true);
         }
@@ -348,6 +354,3 @@ impl Initialized {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

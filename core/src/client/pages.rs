@@ -82,3 +82,6 @@ impl<T> Pages<T> {
         self.items
     }
 }
+
+#[cfg(test)]
+mod tests;

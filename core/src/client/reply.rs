@@ -2,13 +2,15 @@
 
 use super::calls::CallId;
 use super::mirrors::Mirrors;
-use super::text;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Revision;
 use crate::error::CallError;
 use crate::model::Json;
 use crate::model::content::ContentBlock;
+use crate::model::result::ResultType;
 use crate::model::tools::{CallToolResult, Tool};
+use crate::text;
+use crate::wire::jsonrpc;
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -73,19 +75,23 @@ impl<'a> RawReply<'a> {
         mirrors: Option<&'a mut Mirrors>,
         diagnostics: &'a mut Vec<Diagnostic>,
     ) -> Result<Self, CallError> {
+        if !raw.get().starts_with('{') {
+            return Err(invalid("expected an object as result".to_string()));
+        }
         if revision.dialect().result_type {
-            match result_type(raw)?.as_deref() {
-                None | Some("complete") => {}
-                Some("input_required") => return Err(CallError::InputRequired { result: raw.into() }),
-                Some(other) => {
+            match ResultType::of(raw) {
+                Ok(ResultType::Complete) => {}
+                Ok(ResultType::InputRequired) => {
+                    return Err(CallError::InputRequired { result: raw.into() });
+                }
+                Ok(ResultType::Other(other)) => {
                     return Err(invalid(format!(
                         "expected a `resultType` of `complete` or `input_required`, found `{}`",
-                        text::excerpt(other)
+                        text::excerpt(&other)
                     )));
                 }
+                Err(_) => return Err(invalid("expected a string as `resultType`".to_string())),
             }
-        } else if !raw.get().starts_with('{') {
-            return Err(not_an_object());
         }
         Ok(Self { raw, revision, mirrors, diagnostics })
     }
@@ -102,7 +108,8 @@ impl<'a> RawReply<'a> {
 
     /// The result as a `T`.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, CallError> {
-        serde_json::from_str(self.get()).map_err(|error| invalid(format!("the result does not fit: {error}")))
+        // Says where and what, and repeats nothing of what came.
+        jsonrpc::decode_at(self.get(), "result").map_err(|error| invalid(error.message.into_owned()))
     }
 
     /// A copy of the result as JSON.
@@ -123,24 +130,6 @@ impl<'a> RawReply<'a> {
             }
         });
     }
-}
-
-fn result_type(raw: &RawValue) -> Result<Option<Cow<'_, str>>, CallError> {
-    #[derive(Deserialize)]
-    struct Typed<'a> {
-        #[serde(borrow, default, rename = "resultType")]
-        result_type: Option<Cow<'a, str>>,
-    }
-    if !raw.get().starts_with('{') {
-        return Err(not_an_object());
-    }
-    let typed: Typed<'_> = serde_json::from_str(raw.get())
-        .map_err(|error| invalid(format!("the `resultType` cannot be read: {error}")))?;
-    Ok(typed.result_type)
-}
-
-fn not_an_object() -> CallError {
-    invalid("expected an object as result".to_string())
 }
 
 fn invalid(reason: String) -> CallError {

@@ -3,9 +3,10 @@
 use crate::error::ApiMisuse;
 use alloc::format;
 use alloc::string::{String, ToString};
+use core::fmt;
 
 /// The URL of an MCP endpoint, taken apart.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Endpoint {
     /// Whether it is `https`.
@@ -44,26 +45,33 @@ impl Endpoint {
             return Err(misuse("has a user name; use `Config::header` for credentials"));
         }
         let authority = without_default_port(authority, secure).to_ascii_lowercase();
-        if authority.is_empty() || authority.starts_with(':') {
+        let endpoint = Self { secure, authority, target: rooted(target) };
+        if endpoint.host().is_empty() {
             return Err(misuse("has no host"));
         }
-        Ok(Self { secure, authority, target: rooted(target) })
+        if endpoint.given_port().is_some_and(|port| port.parse::<u16>().is_err()) {
+            return Err(misuse("has a port that is none"));
+        }
+        Ok(endpoint)
     }
 
-    /// The host to connect to: a name or an address, an IPv6 address without its brackets.
+    /// The host, without the brackets around an IPv6 address.
     pub fn host(&self) -> &str {
-        let host = self.split_authority().0;
+        let port = self.given_port().map_or(0, |port| port.len() + 1);
+        let host = self.authority.get(..self.authority.len() - port).unwrap_or_default();
         host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
     }
 
-    /// The port to connect to.
+    /// The port.
     pub fn port(&self) -> u16 {
-        self.split_authority().1.unwrap_or(if self.secure { 443 } else { 80 })
+        let default = if self.secure { 443 } else { 80 };
+        self.given_port().and_then(|port| port.parse().ok()).unwrap_or(default)
     }
 
-    fn split_authority(&self) -> (&str, Option<u16>) {
-        let split = self.authority.rsplit_once(':').filter(|(_, port)| !port.contains(']'));
-        split.map_or((&self.authority, None), |(host, port)| (host, port.parse().ok()))
+    /// What stands behind the last colon that is not inside brackets.
+    fn given_port(&self) -> Option<&str> {
+        let (_, port) = self.authority.rsplit_once(':')?;
+        (!port.contains(']')).then_some(port)
     }
 
     /// The origin, as URLs and `Origin` headers have it.
@@ -101,6 +109,14 @@ impl Endpoint {
         }
         let folder = path.rfind('/').map_or("/", |at| path.get(..=at).unwrap_or("/"));
         Ok(rooted(&normal(&[folder, location].concat())))
+    }
+}
+
+/// Prints no query: it may hold a secret.
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.target.split('?').next().unwrap_or_default();
+        write!(f, "Endpoint({}{path})", self.origin())
     }
 }
 
@@ -156,13 +172,28 @@ mod tests {
         assert_eq!((at.secure, &*at.authority, &*at.target), (true, "example.com", "/a/mcp?x=1"));
         let at = endpoint("http://[::1]:80?x");
         assert_eq!((at.secure, &*at.authority, &*at.target), (false, "[::1]", "/?x"));
+        assert_eq!((at.host(), at.port()), ("::1", 80));
+        let at = endpoint("https://[::1]:8443");
+        assert_eq!((at.host(), at.port()), ("::1", 8443));
+        let at = endpoint("https://example.com");
+        assert_eq!((at.host(), at.port()), ("example.com", 443));
     }
 
     #[test]
     fn urls_that_lead_nowhere_are_refused() {
-        for url in
-            ["", "mcp", "ftp://h/", "http://", "http:///mcp", "http://u:p@h/", "http://h/a b", "http://h/ä"]
-        {
+        for url in [
+            "",
+            "mcp",
+            "ftp://h/",
+            "http://",
+            "http:///mcp",
+            "http://u:p@h/",
+            "http://h/a b",
+            "http://h/ä",
+            "http://:80/",
+            "http://h:x/",
+            "http://h:70000/",
+        ] {
             assert!(Endpoint::parse(url).is_err(), "{url}");
         }
     }

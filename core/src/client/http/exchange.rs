@@ -99,7 +99,7 @@ impl Reading {
             Some("application/json") | None => Ok(Self::Body(Vec::new())),
             Some(other) => Err(Unusable(format!(
                 "expected a response of type `application/json` or `text/event-stream`, found `{}`",
-                crate::client::text::excerpt(other)
+                crate::text::excerpt(other)
             ))),
         }
     }
@@ -130,7 +130,7 @@ fn foreign_coding(head: &ResponseHead) -> Option<String> {
         .flat_map(|value| value.split(','))
         .map(str::trim)
         .find(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case("identity"))
-        .map(crate::client::text::excerpt)
+        .map(crate::text::excerpt)
 }
 
 /// A media type without its parameters, in lower case.

@@ -1,14 +1,14 @@
 //! Responses: from heads and bodies to what became of the calls.
 
 use super::exchange::{Exchange, Purpose, Reading, Unusable};
-use super::{ExchangeId, Http, HttpRequest, LINGER, State};
+use super::{ExchangeId, Http, HttpRequest, LINGER, SessionId, State};
 use crate::client::calls::CallId;
 use crate::client::negotiate::{Answer, Step};
-use crate::client::text;
 use crate::diagnostic::Diagnostic;
 use crate::error::{CallError, ErrorObject, code};
 use crate::head::{End, ResponseHead};
 use crate::model::Json;
+use crate::text;
 use crate::time::Instant;
 use crate::wire::jsonrpc::{self, Incoming, Malformed, Message, Request, RequestId, Response};
 use crate::wire::sse::{Decoder, SseItem};
@@ -50,7 +50,7 @@ impl Http {
             );
         }
         if purpose == Purpose::Opening {
-            self.offered_session = head.headers.text("mcp-session-id").map(ToOwned::to_owned);
+            self.offered_session = head.headers.text("mcp-session-id").map(|id| SessionId(id.into()));
         }
         match Reading::behind(head, &self.link.config.limits) {
             Ok(reading) => exchange.reading = reading,
@@ -151,7 +151,6 @@ impl Http {
     }
 
     fn events(&mut self, now: Instant, id: ExchangeId, mut decoder: Decoder, bytes: &[u8]) {
-        let floor = self.link.config.limits.retry_floor;
         let mut input = bytes;
         loop {
             // Handling an event may have ended the exchange, or may have found its response.
@@ -178,7 +177,7 @@ impl Http {
                 }
                 SseItem::Retry(delay) => {
                     if let Some(flight) = purpose.call().and_then(|call| self.flights.get_mut(&call)) {
-                        flight.retry = Some(delay.max(floor));
+                        flight.retry = Some(delay);
                     }
                 }
                 SseItem::TooLong { limit } => {
@@ -224,6 +223,10 @@ impl Http {
     fn incoming(&mut self, now: Instant, purpose: Purpose, incoming: Incoming<'_>) -> bool {
         match incoming {
             Incoming::Message(message) => self.message(now, purpose, message),
+            Incoming::Batch(_) if !self.link.batches() => {
+                self.diagnose("expected one message, found a batch".to_owned());
+                false
+            }
             Incoming::Batch(batch) => {
                 let mut found = false;
                 for message in batch {
@@ -467,7 +470,7 @@ impl Http {
         if let (Step::Settled(details), Some(session)) = (&step, &self.offered_session)
             && details.revision.dialect().http.sessions
         {
-            if !is_session_id(session) {
+            if !session.is_valid() {
                 let reason = "expected a session id of visible ASCII, found another".to_owned();
                 return self.finish(CallError::Invalid { reason });
             }
@@ -481,9 +484,11 @@ impl Http {
     }
 }
 
-/// HTTPL-44.
-fn is_session_id(id: &str) -> bool {
-    !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_graphic())
+impl SessionId {
+    /// HTTPL-44.
+    fn is_valid(&self) -> bool {
+        !self.0.is_empty() && self.0.bytes().all(|byte| byte.is_ascii_graphic())
+    }
 }
 
 fn broken(reason: String) -> CallError {

@@ -161,7 +161,7 @@ impl Http {
             fields.push("MCP-Protocol-Version", revision.as_str());
         }
         if let Some(session) = &self.session {
-            fields.push("Mcp-Session-Id", session);
+            fields.push("Mcp-Session-Id", &session.0);
         }
         for (name, value) in self.link.config.headers.iter() {
             let mirror = name.get(..10).is_some_and(|prefix| prefix.eq_ignore_ascii_case("mcp-param-"));

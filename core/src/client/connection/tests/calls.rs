@@ -256,3 +256,50 @@ fn a_result_of_another_shape_is_invalid() {
     assert!(matches!(peer.connection.take(&call), Some(Err(CallError::Invalid { .. }))));
     assert!(!peer.connection.is_closed());
 }
+
+/// B57: content may be missing, and structured content of any kind is kept.
+#[test]
+fn a_tool_result_is_read_leniently() {
+    let mut peer = Peer::legacy();
+    let call = peer.start(&CallTool::new("a"));
+    let line = peer.one();
+    peer.result(&line, "{'structuredContent':{'n':1}}");
+    let reply = peer.connection.take(&call).unwrap().unwrap();
+    assert!(reply.content().is_empty() && !reply.is_error());
+    assert_eq!(reply.text(), "");
+    let mut peer = Peer::modern();
+    let call = peer.start(&CallTool::new("a"));
+    let line = peer.one();
+    peer.result(
+        &line,
+        "{'content':[{'type':'text','text':'7'},{'type':'text','text':'8'}],'structuredContent':7}",
+    );
+    let reply = peer.connection.take(&call).unwrap().unwrap();
+    assert_eq!(reply.text(), "7\n8");
+    assert_eq!(reply.structured::<u8>().unwrap(), Some(7));
+    assert!(reply.structured::<String>().is_err());
+}
+
+/// The reason names the place and the types, and repeats nothing of what came.
+#[test]
+fn a_reason_holds_no_payload() {
+    let mut peer = Peer::modern();
+    let call = peer.start(&ListTools::new());
+    let line = peer.one();
+    peer.result(&line, "{'tools':'secret'}");
+    let text = peer.connection.take(&call).unwrap().unwrap_err().to_string();
+    assert!(text.contains("result.tools") && !text.contains("secret"), "{text}");
+}
+
+/// The message of a server is kept whole, and shown in part.
+#[test]
+fn a_long_error_message_is_shown_in_part() {
+    let mut peer = Peer::modern();
+    let call = peer.start(&CallTool::new("a"));
+    let line = peer.one();
+    let long = "x".repeat(10_000);
+    peer.error(&line, &format!("{{'code':1,'message':'{long}'}}"));
+    let error = peer.connection.take(&call).unwrap().unwrap_err();
+    assert!(error.to_string().len() < 400);
+    assert!(matches!(error, CallError::Server { error, .. } if error.message == long));
+}

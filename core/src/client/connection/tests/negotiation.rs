@@ -264,16 +264,22 @@ fn initialize_times_out_without_being_cancelled() {
     assert_eq!(peer.connection.poll_timeout(), None);
 }
 
-/// A modern server that was too slow for the probe refuses the handshake, and is asked again in patience.
+/// VER-21: a modern server that was too slow for the probe refuses the handshake, and is asked again in
+/// patience.
 #[test]
 fn a_slow_modern_server_is_found_after_all() {
-    let mut peer = Peer::new(config());
-    peer.one();
-    peer.wait(5_000);
-    let initialize = peer.one();
-    peer.error(&initialize, "{'code':-32022,'message':'v','data':{'supported':['2026-07-28']}}");
-    let probe = peer.one();
-    assert_eq!(peer.connection.poll_timeout(), Some(at(65_000).mono));
-    peer.result(&probe, DISCOVERED);
-    assert_eq!(peer.details().revision, Revision::V2026_07_28);
+    for code in ["-32022", "-32602"] {
+        let mut peer = Peer::new(config());
+        peer.one();
+        peer.wait(5_000);
+        let initialize = peer.one();
+        peer.error(
+            &initialize,
+            &format!("{{'code':{code},'message':'v','data':{{'supported':['2026-07-28']}}}}"),
+        );
+        let probe = peer.one();
+        assert_eq!(peer.connection.poll_timeout(), Some(at(65_000).mono));
+        peer.result(&probe, DISCOVERED);
+        assert_eq!(peer.details().revision, Revision::V2026_07_28);
+    }
 }

@@ -104,18 +104,22 @@ fn metadata_of_the_application_is_added_and_cannot_replace_that_of_the_protocol(
     assert_eq!(line.matches("protocolVersion").count(), 1);
 }
 
-/// RPC-26: a batch of responses.
+/// RPC-26, RPC-28: a batch of responses, in the one revision that has them.
 #[test]
-fn batches_are_read_message_by_message() {
-    let mut peer = Peer::legacy();
-    let a = peer.start(&CallTool::new("a"));
-    let b = peer.start(&CallTool::new("b"));
-    let lines = peer.written();
-    peer.says(&format!(
-        "[{{'jsonrpc':'2.0','id':{},'result':{{'content':[]}}}},7,{{'jsonrpc':'2.0','id':{},'result':{{'content':[]}}}}]",
-        id(&lines[0]),
-        id(&lines[1])
-    ));
-    assert!(peer.connection.take(&a).unwrap().is_ok());
-    assert!(peer.connection.take(&b).unwrap().is_ok());
+fn batches_are_read_in_one_revision_only() {
+    for (revision, read) in [("2025-03-26", true), ("2025-06-18", false)] {
+        let mut peer = Peer::new(config().era(EraChoice::Legacy));
+        let initialize = peer.one();
+        peer.result(&initialize, &INITIALIZED.replace("2025-11-25", revision));
+        peer.one();
+        let a = peer.start(&CallTool::new("a"));
+        let b = peer.start(&CallTool::new("b"));
+        let lines = peer.written();
+        let answer = |line: &str| format!("{{'jsonrpc':'2.0','id':{},'result':{{'content':[]}}}}", id(line));
+        peer.says(&format!("[{},7,{}]", answer(&lines[0]), answer(&lines[1])));
+        for call in [a, b] {
+            assert_eq!(peer.connection.take(&call).is_some_and(|reply| reply.is_ok()), read, "{revision}");
+        }
+        assert_eq!(diagnostics(&peer.drain()), 1);
+    }
 }

@@ -232,3 +232,16 @@ fn the_log_level_is_set_once() {
     assert_eq!(peer.settled(), 0);
     peer.is_empty();
 }
+
+/// HTTPL-45: neither the session nor what is sent is printed.
+#[test]
+fn secrets_are_not_printed() {
+    let mut peer = Peer::legacy_with(config().header("Authorization", "Bearer t0k3n"));
+    let (_, sent) = peer.start(&CallTool::with("a", Map::from([("k", "p4yl04d")])));
+    let text = format!("{:?} {:?}", peer.http, sent.request);
+    for secret in ["s-1", "t0k3n", "p4yl04d"] {
+        assert!(!text.contains(secret), "{secret}");
+    }
+    let endpoint = Endpoint::parse("https://h.example/mcp?key=s3cret").unwrap();
+    assert_eq!(format!("{endpoint:?}"), "Endpoint(https://h.example/mcp)");
+}

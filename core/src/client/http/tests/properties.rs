@@ -8,8 +8,10 @@ fn visit(split: usize, bytewise: bool, drain: bool, spurious: bool) -> (Vec<Http
     let mut outputs = Vec::new();
     let mut exchanges = Vec::new();
     let mut next = |http: &mut Http, force: bool| {
-        while drain || force {
-            let Some(output) = http.poll_output() else { break };
+        if !drain && !force {
+            return exchanges.last().copied();
+        }
+        while let Some(output) = http.poll_output() {
             if let HttpOutput::Send { exchange, .. } = &output {
                 exchanges.push(*exchange);
             }

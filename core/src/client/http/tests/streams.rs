@@ -254,13 +254,20 @@ fn an_error_of_another_call_is_not_ours() {
     assert!(peer.http.take(&a).is_none() && peer.http.take(&b).is_none());
 }
 
-/// RPC-26: a batch of responses and notifications.
+/// RPC-26, RPC-28: a batch of responses and notifications, in the one revision that has them.
 #[test]
-fn a_batch_is_read_message_by_message() {
-    let mut peer = Peer::legacy();
-    let (call, sent) = peer.start(&CallTool::new("a"));
-    let body = format!("[{{'jsonrpc':'2.0','method':'x/y'}},{},7]", response(&sent, "{'content':[]}"));
-    peer.answer(&sent, 200, &body);
-    peer.take(&call).unwrap();
-    assert_eq!(peer.events().len(), 3);
+fn a_batch_is_read_in_one_revision_only() {
+    for (revision, read) in [("2025-03-26", true), ("2025-06-18", false), ("2024-11-05", false)] {
+        let mut peer = Peer::new(config().era(EraChoice::Legacy));
+        let initialize = peer.one();
+        peer.result(&initialize, &INITIALIZED.replace("2025-11-25", revision));
+        let notification = peer.one();
+        peer.whole(&notification, ResponseHead::new(202), "");
+        peer.events();
+        let (call, sent) = peer.start(&CallTool::new("a"));
+        let body = format!("[{{'jsonrpc':'2.0','method':'x/y'}},{},7]", response(&sent, "{'content':[]}"));
+        peer.answer(&sent, 200, &body);
+        assert_eq!(peer.take(&call).is_ok(), read, "{revision}");
+        assert_eq!(peer.events().len(), if read { 3 } else { 2 });
+    }
 }

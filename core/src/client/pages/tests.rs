@@ -1,0 +1,44 @@
+use super::*;
+
+fn pages(revision: Revision, limit: usize) -> Pages<u32> {
+    Pages::new(revision, &Limits { pages: limit, ..Limits::default() })
+}
+
+/// PAGE-02, B56: modern, only absence ends; the empty cursor is one, and one may come twice.
+#[test]
+fn a_modern_collection_ends_where_there_is_no_cursor() {
+    let mut all = pages(Revision::V2026_07_28, 10);
+    assert_eq!(all.add([1], Some("".into())).unwrap(), Some("".into()));
+    assert_eq!(all.add([2], Some("a".into())).unwrap(), Some("a".into()));
+    assert_eq!(all.add([3], Some("a".into())).unwrap(), Some("a".into()));
+    assert_eq!(all.add([], None).unwrap(), None);
+    assert_eq!(all.into_items(), [1, 2, 3]);
+}
+
+/// B56: legacy, an empty or repeated cursor ends it too.
+#[test]
+fn a_legacy_collection_ends_at_an_empty_or_repeated_cursor() {
+    let mut all = pages(Revision::V2025_11_25, 10);
+    assert_eq!(all.add([1], Some("".into())).unwrap(), None);
+    let mut all = pages(Revision::V2025_11_25, 10);
+    assert_eq!(all.add([1], Some("a".into())).unwrap(), Some("a".into()));
+    assert_eq!(all.add([2], Some("b".into())).unwrap(), Some("b".into()));
+    assert_eq!(all.add([3], Some("b".into())).unwrap(), None);
+    assert_eq!(all.items(), [1, 2, 3]);
+}
+
+/// B56, P06
+#[test]
+fn a_collection_that_never_ends_is_an_error_that_keeps_what_was_read() {
+    let mut all = pages(Revision::V2026_07_28, 3);
+    for page in 0..2 {
+        assert!(all.add([page], Some("more".into())).unwrap().is_some());
+    }
+    assert!(matches!(all.add([2], Some("more".into())), Err(CallError::Invalid { .. })));
+    assert_eq!(all.items(), [0, 1, 2]);
+    // Exactly as many as allowed is no error.
+    let mut all = pages(Revision::V2026_07_28, 3);
+    all.add([0], Some("more".into())).unwrap();
+    all.add([1], Some("more".into())).unwrap();
+    assert_eq!(all.add([2], None).unwrap(), None);
+}

@@ -1,0 +1,108 @@
+//! The application on both sides: a tool that echoes in its own time, and a ledger of calls.
+
+use mcp_proto::client::{self, CallId, CallOptions, CallTool, Event, Pending, ToolReply};
+use mcp_proto::error::CallError;
+use mcp_proto::model::{Implementation, Json, Tool};
+use mcp_proto::server::{self, Tools};
+use mcp_proto::time::Duration;
+use std::collections::BTreeMap;
+
+use super::network::Rng;
+
+/// The configuration of a server with the tool `echo`.
+pub(crate) fn server(revisions: server::Revisions) -> server::Config {
+    let schema = r#"{"type":"object","properties":{"text":{"type":"string","x-mcp-header":"Text"}}}"#;
+    let mut tools = Tools::new();
+    tools.insert(Tool::new("echo", Json::parse(schema).unwrap())).unwrap();
+    server::Config::new(Implementation::new("spokes", "1")).tools(tools).revisions(revisions)
+}
+
+pub(crate) fn client(era: client::EraChoice) -> client::Config {
+    client::Config::new(Implementation::new("kiln", "1")).era(era)
+}
+
+/// The text that a call of `echo` carries.
+pub(crate) fn text_of(call: &server::Call) -> String {
+    let arguments = Json::parse(call.arguments()).unwrap();
+    arguments.decode::<BTreeMap<String, String>>().unwrap().remove("text").unwrap()
+}
+
+/// What a client has asked for, and what it got.
+#[derive(Default)]
+pub(crate) struct Ledger {
+    open: BTreeMap<CallId, (Pending<ToolReply>, String, f64)>,
+    settled: BTreeMap<CallId, usize>,
+    pub(crate) succeeded: usize,
+    pub(crate) errors: Vec<CallError>,
+    pub(crate) closed: Option<CallError>,
+    started: usize,
+}
+
+/// The calling surface that both machines have.
+pub(crate) trait Caller {
+    fn start(
+        &mut self,
+        call: &CallTool<'_, BTreeMap<&str, &str>>,
+        options: CallOptions,
+    ) -> Result<Pending<ToolReply>, CallError>;
+    fn take(&mut self, pending: &Pending<ToolReply>) -> Option<Result<ToolReply, CallError>>;
+}
+
+impl Ledger {
+    /// Calls `echo` with a text that no other call has.
+    pub(crate) fn start(&mut self, rng: &mut Rng, name: &str, caller: &mut impl Caller) {
+        self.started += 1;
+        let text = format!("{name}/{} é😀", self.started);
+        let mut options = CallOptions::new().timeout(Duration::from_secs(1 + rng.below(30) as u64));
+        if rng.once_in(2) {
+            options = options.progress();
+        }
+        match caller.start(&CallTool::with("echo", BTreeMap::from([("text", &*text)])), options) {
+            Ok(pending) => {
+                assert!(self.open.insert(pending.id(), (pending, text, -1.0)).is_none(), "ids are new")
+            }
+            Err(error) => self.errors.push(error),
+        }
+    }
+
+    /// One of the calls under way.
+    pub(crate) fn pick(&self, rng: &mut Rng) -> Option<CallId> {
+        self.open.keys().nth(rng.below(self.open.len().max(1))).copied()
+    }
+
+    pub(crate) fn note(&mut self, event: Event, caller: &mut impl Caller) {
+        assert!(
+            self.closed.is_none() || matches!(event, Event::Diagnostic(_)),
+            "after the last event: {event:?}"
+        );
+        match event {
+            Event::Settled(id) => {
+                *self.settled.entry(id).or_default() += 1;
+                assert_eq!(self.settled[&id], 1, "a call ends once");
+                let (pending, text, _) = self.open.remove(&id).expect("a call that was made");
+                match caller.take(&pending).expect("settled") {
+                    Ok(reply) => {
+                        assert_eq!(reply.text(), text, "the answer of this call and no other");
+                        self.succeeded += 1;
+                    }
+                    Err(error) => self.errors.push(error),
+                }
+                assert!(caller.take(&pending).is_none(), "taken once");
+            }
+            Event::Progress(id, progress) => {
+                let (_, _, last) = self.open.get_mut(&id).expect("progress comes before the end");
+                assert!(progress.progress > *last, "progress goes forward");
+                *last = progress.progress;
+            }
+            Event::Closed(error) => {
+                assert!(self.open.is_empty(), "calls end before the connection");
+                self.closed = Some(error);
+            }
+            _ => {}
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+}
