@@ -3,6 +3,9 @@
 //! Small on purpose: hyper, axum, a Worker or a browser's fetch can sit underneath, and core stays free of
 //! the `http` crate. `wire::http1` (feature `http1`) reads and writes them as HTTP/1.1.
 
+#[cfg(feature = "http")]
+mod convert;
+
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;

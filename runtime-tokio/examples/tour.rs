@@ -15,9 +15,9 @@ use serde_json::json;
 #[derive(Deserialize, JsonSchema)]
 struct Add {
     /// first term
-    a: f64,
+    a: i64,
     /// second term
-    b: f64,
+    b: i64,
 }
 
 #[derive(Deserialize, JsonSchema)]

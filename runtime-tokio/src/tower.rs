@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Buf, Bytes};
-use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
+use http::{Request, Response};
 use http_body::{Body, Frame, SizeHint};
 use mcp_driver::proto::head::{BodyLength, End, RequestHead, ResponseHead};
 use mcp_driver::{BoxFuture, ExchangeHandle, HttpService, Instant, Runtime};
@@ -63,7 +63,7 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let (parts, body) = request.into_parts();
-        let head = request_head(&parts);
+        let head = RequestHead::from(&parts);
         let exchange = ExchangeHandle::open(&self.service, head);
         let timer = Timer { runtime: self.service.runtime().clone(), sleep: None };
         let mut answer =
@@ -215,30 +215,14 @@ impl std::fmt::Debug for ResponseBody {
     }
 }
 
-/// HTTP/2 has the host in `:authority` alone; the exchange looks for it in `Host`.
-fn request_head(parts: &http::request::Parts) -> RequestHead {
-    let target = parts.uri.path_and_query().map_or("/", |target| target.as_str());
-    let mut head = RequestHead::new(parts.method.as_str(), target);
-    if let (None, Some(authority)) = (parts.headers.get(http::header::HOST), parts.uri.authority()) {
-        head.headers.push("host", authority.as_str());
-    }
-    for (name, value) in &parts.headers {
-        head.headers.push(name.as_str(), value);
-    }
-    head
-}
-
 fn response(head: &ResponseHead, body: ResponseBody) -> Response<ResponseBody> {
-    let mut headers = HeaderMap::new();
-    for (name, value) in head.headers.iter() {
-        if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::from_bytes(value)) {
-            headers.append(name, value);
+    match Response::try_from(head) {
+        Ok(response) => response.map(|()| body),
+        // The machine writes nothing but valid heads.
+        Err(_) => {
+            let mut response = Response::new(body);
+            *response.status_mut() = http::StatusCode::INTERNAL_SERVER_ERROR;
+            response
         }
     }
-    let mut response = Response::new(body);
-    // The machine gives out statuses of the protocol alone, all of which are valid.
-    *response.status_mut() =
-        http::StatusCode::from_u16(head.status).unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
-    *response.headers_mut() = headers;
-    response
 }
