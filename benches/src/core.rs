@@ -1,0 +1,155 @@
+//! A `tools/call` through the core, beside the floor: serde_json reading and writing the same typed messages.
+
+use std::borrow::Cow;
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use mcp_proto::model::{CallToolResult, Implementation, Json, Tool};
+use mcp_proto::server::{Config, Connection, Output};
+use mcp_proto::time::Now;
+use serde::{Deserialize, Serialize};
+
+/// Rounds per case; the medians are compared.
+const ROUNDS: usize = 15;
+/// Calls per round.
+const CALLS: usize = 2_000;
+
+fn main() {
+    println!("{:<8} {:>7} {:>12} {:>12} {:>7}", "era", "bytes", "ns/call", "floor", "ratio");
+    for era in [Era::Legacy, Era::Modern] {
+        for size in [100, 10_000, 100_000] {
+            let request = era.request(&"x".repeat(size));
+            let mut server = Server::new(era);
+            let (mut ours, mut floor) = (Vec::new(), Vec::new());
+            for _ in 0..ROUNDS {
+                ours.push(time(|| server.call(&request)));
+                floor.push(time(|| bare(&request)));
+            }
+            let (ours, floor) = (median(ours), median(floor));
+            let ratio = ours.as_secs_f64() / floor.as_secs_f64();
+            println!("{:<8} {size:>7} {:>12} {:>12} {ratio:>7.2}", era.name(), ours.as_nanos(), floor.as_nanos());
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Era {
+    Legacy,
+    Modern,
+}
+
+impl Era {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Legacy => "legacy",
+            Self::Modern => "modern",
+        }
+    }
+
+    fn request(self, text: &str) -> Vec<u8> {
+        let meta = match self {
+            Self::Legacy => String::new(),
+            Self::Modern => {
+                let key = "io.modelcontextprotocol";
+                format!(
+                    r#","_meta":{{"{key}/protocolVersion":"2026-07-28","{key}/clientInfo":{{"name":"bench","version":"1"}},"{key}/clientCapabilities":{{}}}}"#
+                )
+            }
+        };
+        let params = format!(r#"{{"name":"echo","arguments":{{"text":"{text}"}}{meta}}}"#);
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{params}}}\n").into_bytes()
+    }
+}
+
+#[derive(Deserialize)]
+struct Echo<'a> {
+    #[serde(borrow)]
+    text: Cow<'a, str>,
+}
+
+struct Server(Connection);
+
+impl Server {
+    fn new(era: Era) -> Self {
+        let mut config = Config::new(Implementation::new("bench", "1"));
+        let schema = Json::parse(r#"{"type":"object","properties":{"text":{"type":"string"}}}"#);
+        // The schema and the tool are constants that are in order.
+        let tool = Tool::new("echo", schema.unwrap_or_else(|_| Json::empty_object()));
+        if let Err(misuse) = config.tools.insert(tool) {
+            eprintln!("{misuse}");
+        }
+        let mut connection = Connection::new(Arc::new(config));
+        if era == Era::Legacy {
+            let hello = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}"#;
+            connection.handle_bytes(Now::default(), hello.as_bytes());
+            connection.handle_bytes(Now::default(), b"\n");
+        }
+        Self(connection)
+    }
+
+    fn call(&mut self, request: &[u8]) {
+        let Self(connection) = self;
+        connection.handle_bytes(Now::default(), request);
+        while let Some(output) = connection.poll_output() {
+            if let Output::Call(id, call) = output
+                && let Ok(echo) = serde_json::from_str::<Echo<'_>>(call.arguments())
+            {
+                connection.respond(Now::default(), id, &CallToolResult::text(echo.text));
+            }
+        }
+        let written = black_box(connection.transmit()).len();
+        connection.advance(written);
+    }
+}
+
+/// The same without a library: one typed message in, one out.
+fn bare(request: &[u8]) {
+    #[derive(Deserialize)]
+    struct Request<'a> {
+        id: i64,
+        #[serde(borrow)]
+        params: Params<'a>,
+    }
+    #[derive(Deserialize)]
+    struct Params<'a> {
+        #[serde(borrow)]
+        arguments: Echo<'a>,
+    }
+    #[derive(Serialize)]
+    struct Response<'a> {
+        jsonrpc: &'static str,
+        id: i64,
+        result: Content<'a>,
+    }
+    #[derive(Serialize)]
+    struct Content<'a> {
+        content: [Text<'a>; 1],
+    }
+    #[derive(Serialize)]
+    #[serde(tag = "type", rename = "text")]
+    struct Text<'a> {
+        text: &'a str,
+    }
+    if let Ok(request) = serde_json::from_slice::<Request<'_>>(request) {
+        let content = [Text { text: &request.params.arguments.text }];
+        let response = Response { jsonrpc: "2.0", id: request.id, result: Content { content } };
+        let mut out = serde_json::to_vec(&response).unwrap_or_default();
+        out.push(b'\n');
+        black_box(out);
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "measuring is reading the clock")]
+fn time(mut call: impl FnMut()) -> Duration {
+    let began = Instant::now();
+    for _ in 0..CALLS {
+        call();
+    }
+    began.elapsed() / CALLS as u32
+}
+
+fn median(mut rounds: Vec<Duration>) -> Duration {
+    rounds.sort_unstable();
+    rounds.get(rounds.len() / 2).copied().unwrap_or_default()
+}
