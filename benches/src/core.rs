@@ -28,7 +28,12 @@ fn main() {
             }
             let (ours, floor) = (median(ours), median(floor));
             let ratio = ours.as_secs_f64() / floor.as_secs_f64();
-            println!("{:<8} {size:>7} {:>12} {:>12} {ratio:>7.2}", era.name(), ours.as_nanos(), floor.as_nanos());
+            println!(
+                "{:<8} {size:>7} {:>12} {:>12} {ratio:>7.2}",
+                era.name(),
+                ours.as_nanos(),
+                floor.as_nanos()
+            );
         }
     }
 }
@@ -58,7 +63,8 @@ impl Era {
             }
         };
         let params = format!(r#"{{"name":"echo","arguments":{{"text":"{text}"}}{meta}}}"#);
-        format!("{{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{params}}}\n").into_bytes()
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{params}}}\n")
+            .into_bytes()
     }
 }
 

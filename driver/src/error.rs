@@ -6,7 +6,6 @@ use std::io;
 use mcp_proto::error::{ApiMisuse, CallError};
 
 /// Why connecting or serving failed.
-#[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// The operating system refused something.
@@ -35,6 +34,13 @@ impl fmt::Display for Error {
             Self::Call(error) => error.fmt(f),
             Self::Misuse(misuse) => misuse.fmt(f),
         }
+    }
+}
+
+/// The same as `Display`: it is what a program prints whose `main` returns one.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

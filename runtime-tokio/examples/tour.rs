@@ -143,8 +143,10 @@ async fn calculate(client: &Client) -> Result<(), Error> {
 /// What one does with a server one does not know.
 async fn visit(client: &Client) -> Result<(), Error> {
     introduce(client);
-    if let Some(instructions) = client.instructions() {
-        println!("  it says: {instructions}");
+    if let Some(first) =
+        client.instructions().and_then(|text| text.lines().find(|line| !line.trim().is_empty()))
+    {
+        println!("  its instructions begin: {first}");
     }
     if client.capabilities().tools.is_none() {
         println!("  it offers no tools");
