@@ -3,10 +3,10 @@
 use super::reply::RawReply;
 use crate::dialect::Revision;
 use crate::error::{ApiMisuse, CallError};
-use crate::model::Json;
 use crate::model::lifecycle::DiscoverResult;
 use crate::model::logging::LoggingLevel;
 use crate::model::tools::ListToolsResult;
+use crate::model::{Json, JsonMap};
 use crate::wire::jsonrpc::write_json;
 use alloc::borrow::Cow;
 use alloc::format;
@@ -31,7 +31,7 @@ pub trait Call {
     /// Reads the result. It is complete: other result types never get here.
     fn read(reply: RawReply<'_>) -> Result<Self::Reply, CallError>;
 
-    /// What goes into the `Mcp-Name` header: the name or URI that the call is about (HDR-07, HDR-08).
+    /// What goes into the `Mcp-Name` header: the name or URI that the call is about (HDR-07, HDR-08, TASK-54).
     fn name(&self) -> Option<&str> {
         None
     }
@@ -246,6 +246,7 @@ impl Call for Discover {
 pub struct Custom {
     method: String,
     params: Option<Json>,
+    name: Option<String>,
 }
 
 impl Custom {
@@ -266,8 +267,20 @@ impl Custom {
                 return Err(ApiMisuse::new(message));
             }
         }
-        Ok(Self { method, params })
+        let name = params.as_ref().and_then(|params| name_of(&method, params));
+        Ok(Self { method, params, name })
     }
+}
+
+/// What the call of a method of the specification is about (HDR-07, HDR-08, TASK-54).
+fn name_of(method: &str, params: &Json) -> Option<String> {
+    let member = match method {
+        "tools/call" | "prompts/get" => "name",
+        "resources/read" => "uri",
+        "tasks/get" | "tasks/update" | "tasks/cancel" => "taskId",
+        _ => return None,
+    };
+    params.decode::<JsonMap>().ok()?.get(member)?.decode().ok()
 }
 
 /// Whether an object has `_meta`, without decoding anything else.
@@ -317,5 +330,9 @@ impl Call for Custom {
 
     fn read(reply: RawReply<'_>) -> Result<Json, CallError> {
         Ok(reply.json())
+    }
+
+    fn name(&self) -> Option<&str> {
+        self.name.as_deref()
     }
 }

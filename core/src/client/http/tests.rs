@@ -7,7 +7,7 @@ mod properties;
 mod streams;
 
 use super::super::testing::{at, config, json};
-use super::super::{CallTool, EraChoice, ListTools, Ping, Progress};
+use super::super::{CallTool, Custom, EraChoice, ListTools, Ping, Progress};
 use super::*;
 use crate::error::{ErrorObject, Full};
 use crate::limits::Limits;

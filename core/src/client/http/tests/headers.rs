@@ -41,6 +41,24 @@ fn method_and_name_are_mirrored() {
     assert_eq!(sent.header("mcp-name"), Some("=?base64?5LiW55WM?="));
 }
 
+/// HDR-07, HDR-08, TASK-54: whoever spells out a method of the specification gets its headers as well.
+#[test]
+fn custom_calls_mirror_what_they_are_about() {
+    let mut peer = Peer::modern_with(config().check_capabilities(false));
+    let mut name = |method: &str, params: &str| {
+        let params = Json::parse(json(params)).unwrap();
+        let (_, sent) = peer.start(&Custom::new(method, Some(params)).unwrap());
+        sent.header("mcp-name").map(ToString::to_string)
+    };
+    let address = "file:///path/to/file%20name.txt";
+    assert_eq!(name("tools/call", "{'name':'add'}").as_deref(), Some("add"));
+    assert_eq!(name("tasks/get", "{'taskId':'7'}").as_deref(), Some("7"));
+    assert_eq!(name("x/y", "{'name':'add','uri':'a:b'}"), None);
+    assert_eq!(name("resources/read", &format!("{{'uri':'{address}'}}")).as_deref(), Some(address));
+    assert_eq!(name("prompts/get", "{'name':'hail','arguments':{}}").as_deref(), Some("hail"));
+    assert_eq!(name("prompts/get", "{'name':7}"), None);
+}
+
 /// HDR-26, HDR-27, HDR-28
 #[test]
 fn tools_with_bad_annotations_are_dropped_and_reported() {
