@@ -3,7 +3,7 @@
 use std::env;
 
 use mcp_driver::model::{Json, Tool};
-use mcp_driver::{Calls, EraChoice, Revision, Runtime, ToolReply};
+use mcp_driver::{Calls, Custom, EraChoice, Revision, Runtime, ToolReply};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -52,6 +52,9 @@ impl Program for Client {
             let reply: ToolReply = R::Mode::wait(client.call_tool(&name, arguments))?;
             println!("{name}: {}", reply.text());
         }
+        for request in requests(&self.scenario)? {
+            R::Mode::wait(client.request(&request))?;
+        }
         R::Mode::wait(client.close())?;
         Ok(())
     }
@@ -96,4 +99,19 @@ fn calls(scenario: &str, context: Option<&Json>, tools: &[Tool]) -> Result<Vec<C
         // The rest is about connecting and listing.
         _ => Ok(Vec::new()),
     }
+}
+
+/// What a scenario wants to see of methods other than those of tools.
+fn requests(scenario: &str) -> Result<Vec<Custom>, Error> {
+    if scenario != "http-standard-headers" {
+        return Ok(Vec::new());
+    }
+    let read = Json::new(&json!({ "uri": "file:///path/to/file%20name.txt" }))?;
+    let get = Json::new(&json!({ "name": "test_prompt" }))?;
+    Ok(vec![
+        Custom::new("resources/list", None)?,
+        Custom::new("resources/read", Some(read))?,
+        Custom::new("prompts/list", None)?,
+        Custom::new("prompts/get", Some(get))?,
+    ])
 }
