@@ -12,8 +12,6 @@ pub struct Limits {
     /// Default 4 MiB each; that much is held while it is incomplete. A longer line is reported once and
     /// skipped, a longer body answered 413, a longer reply fails its call as too large.
     pub message: usize,
-    /// A decompressed response body. Default 64 MiB; the call fails as too large.
-    pub decompressed: usize,
     /// Nesting of arrays and objects in a JSON message. Default 128 levels; deeper is a parse error.
     pub depth: usize,
     /// The head of an HTTP message. Default 64 KiB; a longer one is answered 431.
@@ -34,8 +32,6 @@ pub struct Limits {
     pub client_details: usize,
     /// How long a legacy session may sit unused. Default 30 min; then it is reclaimed and answers 404.
     pub session_idle: Duration,
-    /// Open subscription streams. Default 1,000; a further one is answered 503.
-    pub streams: usize,
     /// Interval of keep-alive comments on an idle event stream. Default 15 s.
     pub keep_alive_comment: Duration,
     /// Requests in flight on one connection or session. Default 1,024; a further one is refused with an
@@ -44,8 +40,6 @@ pub struct Limits {
     /// How long running calls may still finish after the input of a byte stream has ended. Default 1 s; then
     /// they are cancelled.
     pub drain: Duration,
-    /// How long a request from server to client may wait for its answer. Default 600 s.
-    pub server_request: Duration,
     /// How long a client request may wait; progress starts it again. Default 60 s.
     pub request: Duration,
     /// How long a client request may wait whatever progress it makes. Default 600 s.
@@ -75,7 +69,6 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             message: 4 << 20,
-            decompressed: 64 << 20,
             depth: 128,
             head: 64 << 10,
             head_fields: 128,
@@ -85,11 +78,9 @@ impl Default for Limits {
             sessions: 10_000,
             client_details: 16 << 10,
             session_idle: Duration::from_secs(30 * 60),
-            streams: 1_000,
             keep_alive_comment: Duration::from_secs(15),
             in_flight: 1_024,
             drain: Duration::from_secs(1),
-            server_request: Duration::from_secs(600),
             request: Duration::from_secs(60),
             request_max: Duration::from_secs(600),
             probe: Duration::from_secs(5),
