@@ -1,8 +1,13 @@
 //! Time as a value. An adapter reads its clocks and says what it saw; core never asks.
 
+mod wake;
+
 use core::fmt;
 use core::ops::Add;
 pub use core::time::Duration;
+
+pub use wake::WakeReason;
+pub(crate) use wake::{Wake, earliest};
 
 /// A moment on a monotonic clock, counted from an epoch that the adapter picks.
 ///

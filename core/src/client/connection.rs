@@ -16,7 +16,7 @@ use crate::error::{ApiMisuse, CallError, ErrorObject, Full, code};
 use crate::head::End;
 use crate::model::Json;
 use crate::text;
-use crate::time::{Instant, Now};
+use crate::time::{Instant, Now, Wake, WakeReason, earliest};
 use crate::wire::jsonrpc::{self, Incoming, Malformed, Message, Request, RequestId, Response};
 use crate::wire::lines::{Line, Lines};
 use alloc::format;
@@ -207,11 +207,21 @@ impl Connection {
 
     /// When [`handle_timeout`](Self::handle_timeout) is to be called at the latest.
     pub fn poll_timeout(&self) -> Option<Instant> {
+        self.next_wake().map(|(at, _)| at)
+    }
+
+    /// What [`poll_timeout`](Self::poll_timeout) is for.
+    pub fn wake_reason(&self) -> Option<WakeReason> {
+        self.next_wake().map(|(_, reason)| reason)
+    }
+
+    fn next_wake(&self) -> Option<Wake> {
         let negotiation = match self.state {
-            State::Negotiating { deadline, .. } => Some(deadline),
+            State::Negotiating { deadline, .. } => Some((deadline, self.link.negotiation.wake_reason())),
             _ => None,
         };
-        [negotiation, self.link.calls.next_deadline()].into_iter().flatten().min()
+        let call = self.link.calls.next_deadline().map(|at| (at, WakeReason::Call));
+        earliest([negotiation, call])
     }
 
     /// Time has passed. Harmless when it is early, late or repeated.

@@ -30,7 +30,7 @@ use crate::dialect::{Era, Revision};
 use crate::error::CallError;
 use crate::head::{End, RequestHead, ResponseHead};
 use crate::model::tools::Tool;
-use crate::time::{Duration, Instant, Now};
+use crate::time::{Duration, Instant, Now, WakeReason, earliest};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -272,14 +272,27 @@ impl Http {
 
     /// When [`handle_timeout`](Self::handle_timeout) is to be called at the latest.
     pub fn poll_timeout(&self) -> Option<Instant> {
+        self.next_wake().map(|(at, _)| at)
+    }
+
+    /// What [`poll_timeout`](Self::poll_timeout) is for.
+    pub fn wake_reason(&self) -> Option<WakeReason> {
+        self.next_wake().map(|(_, reason)| reason)
+    }
+
+    fn next_wake(&self) -> Option<crate::time::Wake> {
         let state = match self.state {
-            State::Negotiating { deadline, .. }
-            | State::Announcing { deadline }
-            | State::Ending { deadline, .. } => Some(deadline),
+            State::Negotiating { deadline, .. } => Some((deadline, self.link.negotiation.wake_reason())),
+            State::Announcing { deadline } => Some((deadline, WakeReason::Handshake)),
+            State::Ending { deadline, .. } => Some((deadline, WakeReason::Farewell)),
             State::Open | State::Closed => None,
         };
-        let wake = self.wakes.first().map(|&(at, _)| at);
-        [state, wake, self.link.calls.next_deadline()].into_iter().flatten().min()
+        let call = self.link.calls.next_deadline().map(|at| (at, WakeReason::Call));
+        let wake = self.wakes.first().map(|&(at, wake)| match wake {
+            Wake::Cut(_) => (at, WakeReason::Linger),
+            Wake::Resume(_) => (at, WakeReason::Resume),
+        });
+        earliest([state, call, wake])
     }
 
     /// Time has passed. Harmless when it is early, late or repeated.

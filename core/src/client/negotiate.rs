@@ -10,6 +10,7 @@ use crate::model::Json;
 use crate::model::capabilities::ServerCapabilities;
 use crate::model::lifecycle::Implementation;
 use crate::text;
+use crate::time::WakeReason;
 use crate::wire::jsonrpc;
 use alloc::boxed::Box;
 use alloc::format;
@@ -99,6 +100,11 @@ impl Negotiation {
     /// Whether the legacy handshake is under way.
     pub(super) fn is_initializing(&self) -> bool {
         matches!(self.stage, Stage::Initializing(_))
+    }
+
+    /// What is waited for.
+    pub(super) fn wake_reason(&self) -> WakeReason {
+        if self.is_initializing() { WakeReason::Handshake } else { WakeReason::Probe }
     }
 
     /// The step after an answer to the step before.

@@ -17,7 +17,7 @@ use crate::diagnostic::Diagnostic;
 use crate::error::ErrorObject;
 use crate::head::End;
 use crate::model::logging::LoggingMessageNotificationParams;
-use crate::time::{Instant, Now};
+use crate::time::{Instant, Now, WakeReason};
 use crate::wire::lines::Lines;
 
 /// One client on a byte stream.
@@ -130,6 +130,11 @@ impl Connection {
     /// When [`handle_timeout`](Self::handle_timeout) wants to be called at the latest.
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.drain.filter(|_| !self.link.calls.is_empty())
+    }
+
+    /// What [`poll_timeout`](Self::poll_timeout) is for.
+    pub fn wake_reason(&self) -> Option<WakeReason> {
+        self.poll_timeout().map(|_| WakeReason::Drain)
     }
 
     /// The time has come, or not: early, late and repeated calls are harmless.

@@ -29,7 +29,7 @@ use crate::dialect::Era;
 use crate::error::ErrorObject;
 use crate::head::{BodyLength, End, Headers, RequestHead, ResponseHead};
 use crate::model::logging::LoggingMessageNotificationParams;
-use crate::time::{Instant, Now};
+use crate::time::{Instant, Now, WakeReason};
 use crate::wire::jsonrpc::{self, RequestId};
 
 /// Names an exchange within its server, so that a session can find the one that carries a request. Picked by
@@ -237,6 +237,11 @@ impl Exchange {
     pub fn poll_timeout(&self) -> Option<Instant> {
         let waits = matches!(self.stage, Stage::Running) && self.reply.may_stream();
         waits.then(|| self.quiet_since + self.config.limits.keep_alive_comment)
+    }
+
+    /// What [`poll_timeout`](Self::poll_timeout) is for.
+    pub fn wake_reason(&self) -> Option<WakeReason> {
+        self.poll_timeout().map(|_| WakeReason::Comment)
     }
 
     /// The time has come, or not. A response that was silent for too long becomes an event stream, if it is

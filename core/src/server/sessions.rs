@@ -19,7 +19,7 @@ use super::session::SessionState;
 use crate::entropy::{Entropy, Seed};
 use crate::limits::Limits;
 use crate::model::logging::LoggingLevel;
-use crate::time::{Duration, Instant, Now};
+use crate::time::{Duration, Instant, Now, WakeReason};
 use crate::wire::jsonrpc::RequestId;
 
 /// The name of a session, as it travels in `Mcp-Session-Id`. Prints as `SessionId(..)`: whoever knows it can
@@ -243,6 +243,11 @@ impl Sessions {
     /// When the next session may have been idle for too long.
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.checks.keys().next().map(|(moment, _)| *moment)
+    }
+
+    /// What [`poll_timeout`](Self::poll_timeout) is for.
+    pub fn wake_reason(&self) -> Option<WakeReason> {
+        self.poll_timeout().map(|_| WakeReason::Session)
     }
 
     /// Reclaims sessions that were idle for too long.

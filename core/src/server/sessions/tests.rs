@@ -190,3 +190,47 @@ fn levels_and_readiness_belong_to_one_session() {
         assert!(matches!(sessions.handle_query(at(2), query), SessionAnswer::Missing));
     }
 }
+
+#[test]
+fn what_wakes_the_table_is_named() {
+    let mut sessions = sessions();
+    assert_eq!(sessions.wake_reason(), None);
+    open(&mut sessions, 0);
+    assert_eq!(sessions.wake_reason(), Some(WakeReason::Session));
+}
+
+/// The same seed and the same queries give the same table, whenever its outputs are taken.
+#[test]
+fn a_table_can_be_replayed_and_does_not_depend_on_when_it_is_drained() {
+    let run = |drains_each: bool| {
+        let mut table = sessions();
+        let mut said = Vec::new();
+        let names = [open(&mut table, 0), open(&mut table, 1)];
+        for step in 0..40_u64 {
+            let session = names[(step % 2) as usize].clone();
+            let request = RequestId::from((step % 3) as i64);
+            let exchange = ExchangeId::new(step);
+            let query = match step % 7 {
+                0..=3 => SessionQuery::Begin { session, request, exchange },
+                4 | 5 => SessionQuery::Cancel { session, request },
+                _ => SessionQuery::Finish { session, request },
+            };
+            said.push(alloc::format!("{:?}", table.handle_query(at(step * 100), query)));
+            if drains_each {
+                table.handle_timeout(at(0));
+            }
+            said.push(alloc::format!("{:?}", table.poll_timeout()));
+        }
+        let mut told = Vec::new();
+        for session in names {
+            table.handle_query(at(5_000), SessionQuery::End { session });
+            if drains_each {
+                told.extend(outputs(&mut table));
+            }
+        }
+        told.extend(outputs(&mut table));
+        (said, told)
+    };
+    assert_eq!(run(true), run(false));
+    assert!(!run(true).1.is_empty());
+}

@@ -1,6 +1,6 @@
 //! Timers that commands without a time can start.
 
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, Wake, WakeReason};
 
 /// A timer. Started by something that does not know the time, it waits for the next input that does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,20 +23,12 @@ impl Timer {
         matches!(self, Self::At(at) if *at <= now)
     }
 
-    /// When to wake; a starting timer wants the time that was seen last, which is at once.
-    pub(super) fn deadline(&self, seen: Instant) -> Option<Instant> {
+    /// When to wake, for this reason; a starting timer wants the time that was seen last, which is at once.
+    pub(super) fn wake(&self, seen: Instant, reason: WakeReason) -> Option<Wake> {
         match *self {
             Self::Off => None,
-            Self::Starting(_) => Some(seen),
-            Self::At(at) => Some(at),
+            Self::Starting(_) => Some((seen, reason)),
+            Self::At(at) => Some((at, reason)),
         }
-    }
-}
-
-/// The earlier of two moments that may be absent.
-pub(super) fn earliest(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
     }
 }

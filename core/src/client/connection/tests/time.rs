@@ -136,3 +136,17 @@ fn a_forgotten_call_leaves_nothing_behind() {
     assert_eq!(peer.connection.calls(), 0);
     assert!(peer.connection.take(&before).is_none());
 }
+
+#[test]
+fn what_wakes_a_connection_is_named() {
+    let mut peer = Peer::new(config());
+    let options = CallOptions::new().timeout(Duration::from_secs(1));
+    peer.connection.start(peer.now, &ListTools::new(), options).unwrap();
+    assert_eq!(peer.connection.wake_reason(), Some(WakeReason::Call));
+    peer.wait(1_000);
+    assert_eq!(peer.connection.wake_reason(), Some(WakeReason::Probe));
+    peer.wait(4_000);
+    assert_eq!(peer.connection.wake_reason(), Some(WakeReason::Handshake));
+    peer.connection.close(peer.now);
+    assert_eq!(peer.connection.wake_reason(), None);
+}

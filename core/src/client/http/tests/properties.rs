@@ -113,3 +113,35 @@ fn after_the_end_there_is_nothing() {
     peer.none();
     assert!(peer.http.start(peer.now, &Ping, CallOptions::new()).is_err());
 }
+
+#[test]
+fn what_wakes_a_client_is_named() {
+    let mut peer = Peer::new(config());
+    assert_eq!(peer.http.wake_reason(), Some(WakeReason::Probe));
+    peer.one();
+    peer.wait(5_000);
+    assert_eq!(peer.http.wake_reason(), Some(WakeReason::Handshake));
+    let initialize = peer.one();
+    peer.result(&initialize, INITIALIZED);
+    assert_eq!(peer.http.wake_reason(), Some(WakeReason::Handshake));
+
+    let mut peer = Peer::legacy();
+    peer.wait(1_000);
+    assert_eq!(peer.http.wake_reason(), None);
+    let (_, sent) = peer.start(&CallTool::new("a"));
+    assert_eq!(peer.http.wake_reason(), Some(WakeReason::Call));
+    peer.stream(&sent);
+    peer.body(&sent, "id: 1\ndata:\n\n");
+    peer.end(&sent);
+    assert_eq!(peer.http.wake_reason(), Some(WakeReason::Resume));
+    peer.http.close(peer.now);
+    assert_eq!(peer.http.wake_reason(), Some(WakeReason::Farewell));
+
+    let mut peer = Peer::modern();
+    let (call, sent) = peer.start(&CallTool::new("a"));
+    peer.stream(&sent);
+    let body = response(&sent, "{'content':[]}");
+    peer.event(&sent, &body);
+    peer.take(&call).unwrap();
+    assert_eq!(peer.http.wake_reason(), Some(WakeReason::Linger));
+}

@@ -61,3 +61,14 @@ fn shutdown_finishes_running_calls_and_takes_no_new_ones() {
     assert_eq!(client.received().len(), 1);
     assert!(client.server.is_finished());
 }
+
+#[test]
+fn what_wakes_a_connection_is_named() {
+    let mut client = Client::legacy(config(), V);
+    let (id, _) = client.call(&legacy_call("1"));
+    assert_eq!(client.server.wake_reason(), None);
+    client.end(End::Complete);
+    assert_eq!(client.server.wake_reason(), Some(WakeReason::Drain));
+    client.server.respond(now(), id, &text("x"));
+    assert_eq!(client.server.wake_reason(), None);
+}

@@ -172,3 +172,13 @@ fn notifications_are_dropped_while_too_much_is_to_be_sent() {
     web.drive(&mut trip);
     assert!(trip.events().last().unwrap().contains("result"));
 }
+
+#[test]
+fn what_wakes_an_exchange_is_named() {
+    let mut web = Web::new(config());
+    let mut trip = web.ask(call_head(), &modern_call(""));
+    assert_eq!(trip.exchange.wake_reason(), Some(WakeReason::Comment));
+    let id = trip.calls[0].0;
+    trip.exchange.respond(now(), id, &text("x"));
+    assert_eq!(trip.exchange.wake_reason(), None);
+}

@@ -11,11 +11,11 @@ use super::BodyLength;
 use super::body::{Decoder, Encoder};
 use super::buffer::{Buffer, Lend};
 use super::head::HeadBuffer;
-use super::timer::{Timer, earliest};
+use super::timer::Timer;
 use crate::error::ApiMisuse;
 use crate::head::{End, RequestHead, ResponseHead};
 use crate::limits::Limits;
-use crate::time::{Duration, Instant, Now};
+use crate::time::{Duration, Instant, Now, Wake, WakeReason, earliest};
 use alloc::string::String;
 
 /// One HTTP/1.1 connection that was opened to a server.
@@ -245,7 +245,17 @@ impl ClientConnection {
 
     /// When to call [`handle_timeout`](Self::handle_timeout) at the latest.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        earliest(self.read_timer.deadline(self.seen), self.write_timer.deadline(self.seen))
+        self.next_wake().map(|(at, _)| at)
+    }
+
+    /// What [`poll_timeout`](Self::poll_timeout) is for.
+    pub fn wake_reason(&self) -> Option<WakeReason> {
+        self.next_wake().map(|(_, reason)| reason)
+    }
+
+    pub(super) fn next_wake(&self) -> Option<Wake> {
+        let write = self.write_timer.wake(self.seen, WakeReason::Write);
+        earliest([write, self.read_timer.wake(self.seen, WakeReason::Head)])
     }
 
     /// Time has passed.
@@ -308,7 +318,7 @@ impl ClientConnection {
         self.head.bytes().len() + self.inbox.body.len()
     }
 
-    fn tick(&mut self, now: Now) {
+    pub(super) fn tick(&mut self, now: Now) {
         self.seen = self.seen.max(now.mono);
         self.read_timer.arm(self.seen);
         self.write_timer.arm(self.seen);

@@ -286,3 +286,14 @@ fn a_body_shorter_than_promised_fails_the_exchange() {
     client.finish();
     assert_eq!(drain(&mut client), [FAILED]);
 }
+
+#[test]
+fn what_wakes_a_connection_is_named() {
+    let mut client = ClientConnection::new(at(0), &limits());
+    assert_eq!(client.wake_reason(), None);
+    client.request(&head("GET"), BodyLength::Empty).unwrap();
+    assert_eq!(client.wake_reason(), Some(WakeReason::Write));
+    client.advance(client.transmit().len());
+    client.handle_bytes(at(0), b"HTTP/1.1 2");
+    assert_eq!(client.wake_reason(), Some(WakeReason::Head));
+}

@@ -5,11 +5,10 @@ mod slot;
 mod tests;
 
 use super::client::{ClientConnection, ClientOutput, Encoded};
-use super::timer::earliest;
 use crate::error::Full;
 use crate::head::{End, RequestHead, ResponseHead};
 use crate::limits::Limits;
-use crate::time::{Duration, Instant, Now};
+use crate::time::{Duration, Instant, Now, Wake, WakeReason, earliest};
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -228,13 +227,22 @@ impl Pool {
 
     /// When to call [`handle_timeout`](Self::handle_timeout) at the latest.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.connections.values().map(|slot| slot.poll_timeout(self.seen)).fold(None, earliest)
+        self.next_wake().map(|(at, _)| at)
+    }
+
+    /// What [`poll_timeout`](Self::poll_timeout) is for.
+    pub fn wake_reason(&self) -> Option<WakeReason> {
+        self.next_wake().map(|(_, reason)| reason)
+    }
+
+    fn next_wake(&self) -> Option<Wake> {
+        earliest(self.connections.values().map(|slot| slot.next_wake(self.seen)))
     }
 
     /// Time has passed.
     pub fn handle_timeout(&mut self, now: Now) {
         self.tick(now);
-        let due = |slot: &Slot| slot.poll_timeout(now.mono).is_some_and(|at| at <= now.mono);
+        let due = |slot: &Slot| slot.next_wake(now.mono).is_some_and(|(at, _)| at <= now.mono);
         let due: Vec<ConnectionId> =
             self.connections.iter().filter(|(_, slot)| due(slot)).map(|(id, _)| *id).collect();
         for connection in due {
@@ -292,6 +300,10 @@ impl Pool {
         self.seen = self.seen.max(now.mono);
         for slot in self.connections.values_mut() {
             slot.idle.arm(self.seen);
+            // What `submit` began on a free connection knows the time, so it need not ask for it.
+            if let Some(machine) = slot.machine() {
+                machine.tick(now);
+            }
         }
     }
 }

@@ -1,9 +1,9 @@
 //! One connection of the pool, and how it moves between exchanges.
 
 use super::{ConnectionId, ExchangeId, IDLE, News, Pool, Waiting};
-use crate::time::Instant;
+use crate::time::{Instant, Wake, WakeReason, earliest};
 use crate::wire::http1::client::ClientConnection;
-use crate::wire::http1::timer::{Timer, earliest};
+use crate::wire::http1::timer::Timer;
 
 /// A connection that is being opened, or is open.
 #[derive(Debug, Default)]
@@ -47,9 +47,9 @@ impl Slot {
         self.open_machine().is_some_and(ClientConnection::is_finished)
     }
 
-    pub(super) fn poll_timeout(&self, seen: Instant) -> Option<Instant> {
-        let machine = self.open_machine().and_then(ClientConnection::poll_timeout);
-        earliest(self.idle.deadline(seen), machine)
+    pub(super) fn next_wake(&self, seen: Instant) -> Option<Wake> {
+        let machine = self.open_machine().and_then(ClientConnection::next_wake);
+        earliest([self.idle.wake(seen, WakeReason::Idle), machine])
     }
 
     fn begin(&mut self, waiting: Waiting) {

@@ -305,3 +305,61 @@ fn draining_late_or_early_tells_each_exchange_the_same() {
     assert_eq!(run(true), run(false));
     assert_eq!(run(true), ["head 200 ok end"; 3]);
 }
+
+#[test]
+fn what_wakes_a_pool_is_named() {
+    let mut pool = pool(1, 9);
+    assert_eq!(pool.wake_reason(), None);
+    opened(&mut pool);
+    assert_eq!(pool.wake_reason(), Some(WakeReason::Idle));
+    submit(&mut pool);
+    assert_eq!(pool.wake_reason(), Some(WakeReason::Write));
+}
+
+/// Timeouts that are none change nothing, and what was done once comes out the same again.
+#[test]
+fn a_pool_can_be_replayed_with_or_without_spurious_timeouts() {
+    let run = |spurious: bool| {
+        let mut pool = pool(2, 9);
+        let mut said = Vec::new();
+        let mut step = |pool: &mut Pool, second: u64| {
+            let new = drain(pool);
+            if spurious {
+                pool.handle_timeout(at(second));
+                pool.handle_timeout(at(0));
+            }
+            while pool.poll_timeout().is_some_and(|due| due <= at(second).mono) {
+                pool.handle_timeout(at(second));
+            }
+            let ids = connects(&new);
+            said.extend(new);
+            ids
+        };
+        let exchanges: Vec<ExchangeId> = (0..3).map(|_| submit(&mut pool)).collect();
+        let connections = step(&mut pool, 0);
+        pool.handle_connected(at(1), connections[0]);
+        step(&mut pool, 1);
+        write(&mut pool, connections[0]);
+        for piece in OK.chunks(5) {
+            pool.handle_bytes(at(2), connections[0], piece);
+            step(&mut pool, 2);
+        }
+        pool.handle_connect_failed(at(3), connections[1], "refused");
+        step(&mut pool, 3);
+        pool.abort(at(4), exchanges[2]);
+        step(&mut pool, 4);
+        pool.handle_timeout(at(100));
+        step(&mut pool, 100);
+        said
+    };
+    assert_eq!(run(true), run(false));
+}
+
+/// A timer that begins with the time at hand does not wake the pool first to learn it.
+#[test]
+fn a_request_on_a_free_connection_may_take_the_whole_of_stall() {
+    let mut pool = pool(1, 9);
+    opened(&mut pool);
+    pool.submit(at(5), &head(), b"{}").unwrap();
+    assert_eq!(pool.poll_timeout(), Some(at(35).mono));
+}

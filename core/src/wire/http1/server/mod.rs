@@ -11,11 +11,11 @@ use super::BodyLength;
 use super::body::{Decoder, Encoder};
 use super::buffer::Buffer;
 use super::head::{Fault, Framing, HeadBuffer, Persistence, asks_to_close, write_response};
-use super::timer::{Timer, earliest};
+use super::timer::Timer;
 use crate::error::ApiMisuse;
 use crate::head::{End, ResponseHead};
 use crate::limits::Limits;
-use crate::time::{Duration, Instant, Now};
+use crate::time::{Duration, Instant, Now, Wake, WakeReason, earliest};
 use output::{Inbox, Next};
 
 /// How much of a request body is read, and dropped, after its response is finished; also how much input is
@@ -213,7 +213,24 @@ impl ServerConnection {
 
     /// When to call [`handle_timeout`](Self::handle_timeout) at the latest.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        earliest(self.read_timer.deadline(self.seen), self.write_timer.deadline(self.seen))
+        self.next_wake().map(|(at, _)| at)
+    }
+
+    /// What [`poll_timeout`](Self::poll_timeout) is for.
+    pub fn wake_reason(&self) -> Option<WakeReason> {
+        self.next_wake().map(|(_, reason)| reason)
+    }
+
+    fn next_wake(&self) -> Option<Wake> {
+        let read = match self.waiting {
+            Wait::Nothing => None,
+            Wait::Request => Some(WakeReason::Idle),
+            Wait::Head => Some(WakeReason::Head),
+            Wait::Body => Some(WakeReason::Body),
+            Wait::Linger => Some(WakeReason::Linger),
+        };
+        let read = read.and_then(|reason| self.read_timer.wake(self.seen, reason));
+        earliest([self.write_timer.wake(self.seen, WakeReason::Write), read])
     }
 
     /// Time has passed.

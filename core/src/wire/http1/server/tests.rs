@@ -513,3 +513,24 @@ fn commands_without_a_request_do_nothing() {
     server.handle_timeout(at(0));
     assert_eq!((server.transmit(), server.is_finished()), (&b""[..], false));
 }
+
+#[test]
+fn what_wakes_a_connection_is_named() {
+    let mut server = server();
+    assert_eq!(server.wake_reason(), Some(WakeReason::Idle));
+    server.handle_bytes(at(0), b"POST / HTTP/1.1\r\n");
+    assert_eq!(server.wake_reason(), Some(WakeReason::Head));
+    server.handle_bytes(at(0), b"Host: x\r\nContent-Length: 2\r\n\r\n");
+    drain(&mut server);
+    assert_eq!(server.wake_reason(), Some(WakeReason::Body));
+    server.handle_bytes(at(0), b"{}");
+    drain(&mut server);
+    assert_eq!(server.wake_reason(), None);
+    ok(&mut server);
+    server.handle_timeout(at(0));
+    assert_eq!(server.wake_reason(), Some(WakeReason::Write));
+    written(&mut server);
+    server.handle_bytes(at(0), b"nonsense\r\n\r\n");
+    written(&mut server);
+    assert_eq!(server.wake_reason(), Some(WakeReason::Linger));
+}
