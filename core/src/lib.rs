@@ -75,6 +75,7 @@ pub mod error;
 #[doc(hidden)]
 pub mod fuzz;
 pub mod head;
+pub mod leniency;
 pub mod limits;
 pub mod mirror;
 pub mod model;

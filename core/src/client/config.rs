@@ -2,6 +2,7 @@
 
 use crate::dialect::Revision;
 use crate::head::Headers;
+use crate::leniency::Leniency;
 use crate::limits::Limits;
 use crate::model::Meta;
 use crate::model::capabilities::ClientCapabilities;
@@ -21,8 +22,10 @@ pub struct Config {
     pub capabilities: ClientCapabilities,
     /// Which era to speak. Default [`EraChoice::Auto`].
     pub era: EraChoice,
-    /// Bounds.
+    /// Every bound. Default [`Limits::default`].
     pub limits: Limits,
+    /// Which mistakes of servers are tolerated. Default all.
+    pub leniency: Leniency,
     /// Log messages from this level on are asked for. Default none. A modern server is asked with each
     /// request, a legacy one once, if it has `logging`.
     pub log_level: Option<LoggingLevel>,
@@ -43,6 +46,7 @@ impl Config {
             capabilities: ClientCapabilities::default(),
             era: EraChoice::default(),
             limits: Limits::default(),
+            leniency: Leniency::default(),
             log_level: None,
             check_capabilities: true,
             headers: Headers::new(),
@@ -67,6 +71,13 @@ impl Config {
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Sets which mistakes of servers are tolerated.
+    #[must_use]
+    pub fn leniency(mut self, leniency: Leniency) -> Self {
+        self.leniency = leniency;
         self
     }
 

@@ -2,9 +2,9 @@
 //!
 //! <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination>
 
+use super::config::Config;
 use crate::dialect::{Era, Revision};
 use crate::error::CallError;
-use crate::limits::Limits;
 use crate::model::pagination::Cursor;
 use alloc::format;
 use alloc::vec::Vec;
@@ -15,18 +15,20 @@ use alloc::vec::Vec;
 /// names none. Whatever happens, [`items`](Self::items) are those that were read so far.
 ///
 /// ```
-/// use mcp_proto::client::Pages;
+/// use mcp_proto::client::{Config, Pages};
 /// use mcp_proto::dialect::Revision;
-/// use mcp_proto::limits::Limits;
+/// use mcp_proto::model::Implementation;
 ///
-/// let mut pages = Pages::new(Revision::V2026_07_28, &Limits::default());
+/// let config = Config::new(Implementation::new("kiln", "1.0.0"));
+/// let mut pages = Pages::new(Revision::V2026_07_28, &config);
 /// assert_eq!(pages.add(vec!["a", "b"], Some("p2".into())).unwrap(), Some("p2".into()));
 /// assert_eq!(pages.add(vec!["c"], None).unwrap(), None);
 /// assert_eq!(pages.items(), ["a", "b", "c"]);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Pages<T> {
-    era: Era,
+    /// Whether an empty or repeated cursor is the end.
+    lenient: bool,
     limit: usize,
     read: usize,
     last: Option<Cursor>,
@@ -35,15 +37,16 @@ pub struct Pages<T> {
 
 impl<T> Pages<T> {
     /// No page yet, of a server that speaks `revision`.
-    pub fn new(revision: Revision, limits: &Limits) -> Self {
-        Self { era: revision.era(), limit: limits.pages, read: 0, last: None, items: Vec::new() }
+    pub fn new(revision: Revision, config: &Config) -> Self {
+        let lenient = revision.era() == Era::Legacy && config.leniency.endless_cursor;
+        Self { lenient, limit: config.limits.pages, read: 0, last: None, items: Vec::new() }
     }
 
     /// Adds a page, and says which one is next.
     ///
     /// The end is a page without a cursor. A modern server may use the empty one and may use one twice
     /// (PAGE-02); on legacy revisions both end the collection, because servers were seen to send them for
-    /// ever (B56).
+    /// ever (B56), unless [`Leniency::endless_cursor`](crate::leniency::Leniency::endless_cursor) is off.
     ///
     /// # Errors
     ///
@@ -57,7 +60,7 @@ impl<T> Pages<T> {
         self.items.extend(page);
         self.read += 1;
         let Some(next) = next else { return Ok(None) };
-        if self.era == Era::Legacy && (next.as_str().is_empty() || self.last.as_ref() == Some(&next)) {
+        if self.lenient && (next.as_str().is_empty() || self.last.as_ref() == Some(&next)) {
             return Ok(None);
         }
         if self.read >= self.limit {

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use super::policy::HttpPolicy;
 use super::tools::Tools;
 use crate::dialect::{Era, Revision};
+use crate::leniency::Leniency;
 use crate::limits::Limits;
 use crate::model::caching::{CacheScope, TtlMs};
 use crate::model::capabilities::{ServerCapabilities, ToolsCapability};
@@ -28,6 +29,8 @@ pub struct Config {
     pub revisions: Revisions,
     /// Every bound. Default [`Limits::default`].
     pub limits: Limits,
+    /// Which mistakes of clients are tolerated. Default all.
+    pub leniency: Leniency,
     /// The tools; with at least one, the capability `tools` is declared (TOOL-01).
     pub tools: Tools,
     /// Whether log messages may be sent to clients that ask for them; declares `logging`. Default `false`.
@@ -79,6 +82,7 @@ impl Config {
             instructions: None,
             revisions: Revisions::default(),
             limits: Limits::default(),
+            leniency: Leniency::default(),
             tools: Tools::new(),
             logging: false,
             experimental: JsonMap::new(),
@@ -109,6 +113,13 @@ impl Config {
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Tolerating these mistakes of clients.
+    #[must_use]
+    pub fn leniency(mut self, leniency: Leniency) -> Self {
+        self.leniency = leniency;
         self
     }
 

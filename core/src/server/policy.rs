@@ -257,6 +257,12 @@ impl Accepts {
     }
 }
 
+/// Whether the client lists both kinds of answer, as it must (HTTP-08).
+pub(super) fn accepts_both(headers: &Headers) -> bool {
+    let accepts = Accepts::read(headers);
+    headers.get("accept").is_some() && accepts.json && accepts.events
+}
+
 /// The quality, in thousandths, that the most specific matching range gives to a media type.
 fn quality(headers: &Headers, kind: &str, subtype: &str) -> u32 {
     let mut best = (0, 0);

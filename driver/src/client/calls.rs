@@ -111,7 +111,7 @@ impl<R: Runtime> Calls for Client<R> {
     {
         let client = self.clone();
         self.runtime.run(Running::task(async move {
-            let mut pages = Pages::new(client.revision(), &client.limits);
+            let mut pages = Pages::new(client.revision(), &client.config);
             let mut cursor = None;
             loop {
                 let reply = client.start_call(&page(cursor), Options::new()).await?;

@@ -36,7 +36,7 @@ pub use mcp_proto::client::{
 pub struct Client<R: Runtime> {
     runtime: R,
     details: Arc<ServerDetails>,
-    limits: Limits,
+    config: Arc<Config>,
     link: Arc<Closing<R>>,
 }
 
@@ -294,9 +294,9 @@ impl<R: Runtime> ClientBuilder<R> {
         let (runtime, command) = (self.runtime.clone(), command.into());
         runtime.run(Running::task(async move {
             let (runtime, config) = self.start();
-            let link = LineClient::spawn(&runtime, Arc::new(config.clone()), self.hooks, command);
+            let link = LineClient::spawn(&runtime, Arc::clone(&config), self.hooks, command);
             let link = link.map_err(|error| Error::io("starting the server", error))?;
-            connect(runtime, config.limits, AnyLink::Line(link)).await
+            connect(runtime, config, AnyLink::Line(link)).await
         }))
     }
 
@@ -305,8 +305,8 @@ impl<R: Runtime> ClientBuilder<R> {
         let runtime = self.runtime.clone();
         runtime.run(Running::task(async move {
             let (runtime, config) = self.start();
-            let link = LineClient::attach(&runtime, Arc::new(config.clone()), self.hooks, stream);
-            connect(runtime, config.limits, AnyLink::Line(link)).await
+            let link = LineClient::attach(&runtime, Arc::clone(&config), self.hooks, stream);
+            connect(runtime, config, AnyLink::Line(link)).await
         }))
     }
 
@@ -316,22 +316,22 @@ impl<R: Runtime> ClientBuilder<R> {
         let (runtime, url) = (self.runtime.clone(), url.into());
         runtime.run(Running::task(async move {
             let (runtime, config) = self.start();
-            let link = http::HttpClient::open(&runtime, Arc::new(config.clone()), self.hooks, &url)?;
-            connect(runtime, config.limits, AnyLink::Http(link)).await
+            let link = http::HttpClient::open(&runtime, Arc::clone(&config), self.hooks, &url)?;
+            connect(runtime, config, AnyLink::Http(link)).await
         }))
     }
 
-    fn start(&self) -> (R, Config) {
+    fn start(&self) -> (R, Arc<Config>) {
         self.runtime.configure(&self.config.limits);
-        (self.runtime.clone(), self.config.clone())
+        (self.runtime.clone(), Arc::new(self.config.clone()))
     }
 }
 
-async fn connect<R: Runtime>(runtime: R, limits: Limits, link: AnyLink<R>) -> Result<Client<R>, Error> {
+async fn connect<R: Runtime>(runtime: R, config: Arc<Config>, link: AnyLink<R>) -> Result<Client<R>, Error> {
     // Closes the connection again when it does not come up, or when nobody waits for it any more.
     let link = Closing(link);
     let details = link.0.connected().await?;
-    Ok(Client { runtime, details, limits, link: Arc::new(link) })
+    Ok(Client { runtime, details, config, link: Arc::new(link) })
 }
 
 impl<R: Runtime> fmt::Debug for ClientBuilder<R> {

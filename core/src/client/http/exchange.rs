@@ -2,9 +2,9 @@
 
 use super::{ExchangeId, HttpRequest};
 use crate::client::calls::CallId;
+use crate::client::config::Config;
 use crate::dialect::Revision;
 use crate::head::ResponseHead;
-use crate::limits::Limits;
 use crate::time::Instant;
 use crate::wire::sse::Decoder;
 use alloc::format;
@@ -79,7 +79,7 @@ pub(super) struct Unusable(pub(super) String);
 
 impl Reading {
     /// How to read the body behind this head.
-    pub(super) fn behind(head: &ResponseHead, limits: &Limits) -> Result<Self, Unusable> {
+    pub(super) fn behind(head: &ResponseHead, config: &Config) -> Result<Self, Unusable> {
         if let Some(coding) = foreign_coding(head) {
             return Err(Unusable(format!(
                 "the response has the content coding `{coding}`, which was not asked for"
@@ -90,16 +90,19 @@ impl Reading {
         }
         let kind = head.headers.text("content-type").map(media_type);
         match kind.as_deref() {
-            Some("text/event-stream") => Ok(Self::Events(Decoder::new(limits.message, limits.event_id))),
+            Some("text/event-stream") => {
+                Ok(Self::Events(Decoder::new(config.limits.message, config.limits.event_id)))
+            }
             _ if matches!(head.status, 202 | 204 | 205) => Err(Unusable(format!(
                 "the server accepted the request (HTTP {}) and does not answer it",
                 head.status
             ))),
+            Some("application/json") => Ok(Self::Body(Vec::new())),
             // Without a type, the body is what it turns out to be.
-            Some("application/json") | None => Ok(Self::Body(Vec::new())),
-            Some(other) => Err(Unusable(format!(
-                "expected a response of type `application/json` or `text/event-stream`, found `{}`",
-                crate::text::excerpt(other)
+            None if config.leniency.untyped_body => Ok(Self::Body(Vec::new())),
+            other => Err(Unusable(format!(
+                "expected a response of type `application/json` or `text/event-stream`, found {}",
+                other.map_or("none".into(), |other| format!("`{}`", crate::text::excerpt(other)))
             ))),
         }
     }

@@ -52,7 +52,7 @@ impl Http {
         if purpose == Purpose::Opening {
             self.offered_session = head.headers.text("mcp-session-id").map(|id| SessionId(id.into()));
         }
-        match Reading::behind(head, &self.link.config.limits) {
+        match Reading::behind(head, &self.link.config) {
             Ok(reading) => exchange.reading = reading,
             Err(Unusable(reason)) => {
                 self.retire(now, id);
@@ -263,6 +263,7 @@ impl Http {
             // id is that of another request.
             (Err(_), Some(_)) => {
                 !matches!(purpose, Purpose::Resume(_))
+                    && self.may_be_foreign(response.id.as_ref())
                     && id.is_none_or(|id| self.link.calls.by_wire(id).is_none())
             }
             (Ok(_), Some(_)) => false,
@@ -278,6 +279,11 @@ impl Http {
         };
         self.conclude(now, purpose, outcome);
         true
+    }
+
+    /// Whether an error with this id may belong to a request with another one.
+    fn may_be_foreign(&self, id: Option<&RequestId>) -> bool {
+        id.is_none() || self.link.config.leniency.foreign_error_id
     }
 
     /// The id under which the request of an exchange waits for its response.
@@ -328,7 +334,10 @@ impl Http {
     fn refused(&mut self, now: Instant, exchange: &Exchange, status: u16, body: &[u8]) {
         let purpose = exchange.purpose;
         let error = match jsonrpc::read(body, self.link.config.limits.depth) {
-            Ok(Incoming::Message(Message::Response(Response { outcome: Err(error), .. }))) => Some(error),
+            Ok(Incoming::Message(Message::Response(Response { id, outcome: Err(error) }))) => {
+                let ours = id.as_ref().and_then(RequestId::as_i64) == self.wire(purpose);
+                (ours || self.may_be_foreign(id.as_ref())).then_some(error)
+            }
             _ => None,
         };
         let unknown_method =

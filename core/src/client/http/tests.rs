@@ -2,6 +2,7 @@ mod bounds;
 mod calls;
 mod headers;
 mod legacy;
+mod leniency;
 mod negotiation;
 mod properties;
 mod streams;

@@ -1,7 +1,14 @@
 use super::*;
+use crate::client::testing;
+use crate::leniency::Leniency;
+use crate::limits::Limits;
+
+fn config(pages: usize) -> Config {
+    testing::config().limits(Limits { pages, ..Limits::default() })
+}
 
 fn pages(revision: Revision, limit: usize) -> Pages<u32> {
-    Pages::new(revision, &Limits { pages: limit, ..Limits::default() })
+    Pages::new(revision, &config(limit))
 }
 
 /// PAGE-02, B56: modern, only absence ends; the empty cursor is one, and one may come twice.
@@ -25,6 +32,15 @@ fn a_legacy_collection_ends_at_an_empty_or_repeated_cursor() {
     assert_eq!(all.add([2], Some("b".into())).unwrap(), Some("b".into()));
     assert_eq!(all.add([3], Some("b".into())).unwrap(), None);
     assert_eq!(all.items(), [1, 2, 3]);
+}
+
+/// `Leniency::endless_cursor`
+#[test]
+fn without_leniency_a_legacy_collection_ends_where_there_is_no_cursor() {
+    let mut all = Pages::new(Revision::V2025_11_25, &config(10).leniency(Leniency::strict()));
+    assert_eq!(all.add([1], Some("".into())).unwrap(), Some("".into()));
+    assert_eq!(all.add([2], Some("".into())).unwrap(), Some("".into()));
+    assert_eq!(all.add([3], None).unwrap(), None);
 }
 
 /// B56, P06

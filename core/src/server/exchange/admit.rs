@@ -40,7 +40,7 @@ pub(super) fn head(config: &Config, head: &RequestHead, accepts: Accepts) -> Res
     if !policy::is_json(&head.headers) {
         return Err(refused(415, "`Content-Type` must be application/json"));
     }
-    if accepts.neither() {
+    if accepts.neither() || !(config.leniency.partial_accept || policy::accepts_both(&head.headers)) {
         return Err(refused(406, "`Accept` must allow application/json and text/event-stream"));
     }
     let limit = config.limits.message;

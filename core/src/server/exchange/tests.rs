@@ -3,6 +3,7 @@
 mod ends;
 mod heads;
 mod legacy;
+mod leniency;
 mod properties;
 mod responses;
 

@@ -70,8 +70,27 @@ fn bytes_that_the_server_does_not_read_are_bounded() {
     }
     let error = peer.connection.start(peer.now, &Ping, CallOptions::new()).map(drop).unwrap_err();
     assert_eq!(error, CallError::Full(Full::new("transmit", 100)));
-    peer.connection.advance(50);
+    // One byte below the bound there is room again.
+    peer.connection.advance(peer.connection.transmit().len() - 100);
+    assert!(!peer.connection.wants_read());
+    peer.connection.advance(1);
     assert!(peer.connection.wants_read());
+    peer.start(&Ping);
+}
+
+/// `Limits::depth` is reached exactly, and passed by one.
+#[test]
+fn nesting_is_bounded() {
+    let limits = Limits { depth: 8, ..Limits::default() };
+    for (levels, read) in [(8, true), (9, false)] {
+        let mut peer = Peer::modern_with(config().limits(limits.clone()));
+        let call = peer.start(&CallTool::new("a"));
+        let line = peer.one();
+        // Two levels are the message and its result.
+        let (open, close) = ("[".repeat(levels - 2), "]".repeat(levels - 2));
+        peer.result(&line, &format!("{{'content':[],'structuredContent':{open}{close}}}"));
+        assert_eq!(peer.connection.take(&call).is_some_and(|taken| taken.is_ok()), read, "{levels}");
+    }
 }
 
 /// B07

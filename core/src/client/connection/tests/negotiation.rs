@@ -258,7 +258,9 @@ fn an_initialize_refused_for_its_version_is_tried_once_with_another() {
 fn initialize_times_out_without_being_cancelled() {
     let mut peer = Peer::new(config().era(EraChoice::Legacy));
     peer.one();
-    peer.wait(60_000);
+    peer.wait(59_999);
+    assert!(peer.closed().is_none());
+    peer.wait(1);
     assert!(peer.written().is_empty());
     assert!(peer.closed().is_some());
     assert_eq!(peer.connection.poll_timeout(), None);
@@ -282,4 +284,20 @@ fn a_slow_modern_server_is_found_after_all() {
         peer.result(&probe, DISCOVERED);
         assert_eq!(peer.details().revision, Revision::V2026_07_28);
     }
+}
+
+/// Only the version is needed to go on; where else a server says who it is was seen in the wild.
+#[test]
+fn an_introduction_is_read_as_far_as_it_goes() {
+    let mut peer = Peer::new(config());
+    let probe = peer.one();
+    peer.result(&probe, "{'supportedVersions':['2026-07-28'],'serverInfo':{'name':'s','version':'1'}}");
+    assert_eq!(peer.details().info.as_ref().unwrap().name, "s");
+    assert!(peer.details().capabilities.tools.is_none());
+
+    let mut peer = Peer::new(config().era(EraChoice::Legacy));
+    let initialize = peer.one();
+    peer.result(&initialize, "{'protocolVersion':'2025-06-18','serverInfo':7}");
+    assert_eq!(peer.details().revision, Revision::V2025_06_18);
+    assert!(peer.details().info.is_none());
 }

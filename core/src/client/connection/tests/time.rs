@@ -150,3 +150,26 @@ fn what_wakes_a_connection_is_named() {
     peer.connection.close(peer.now);
     assert_eq!(peer.connection.wake_reason(), None);
 }
+
+/// `Limits::request` and `Limits::request_max`, each to the millisecond; CAN-23, CAN-24
+#[test]
+fn limits_say_how_long_a_call_may_wait() {
+    let mut limits = Limits::default();
+    (limits.request, limits.request_max) = (Duration::from_secs(2), Duration::from_secs(3));
+    let mut peer = Peer::modern_with(config().limits(limits));
+    let silent = peer.start(&CallTool::new("a"));
+    let busy = peer.connection.start(peer.now, &CallTool::new("a"), CallOptions::new().progress()).unwrap();
+    let token = id(&peer.written()[1]);
+    peer.wait(1_999);
+    peer.says(&format!(
+        "{{'jsonrpc':'2.0','method':'notifications/progress','params':{{'progressToken':{token},'progress':1}}}}"
+    ));
+    assert!(peer.connection.take(&silent).is_none());
+    peer.wait(1);
+    let timed_out = |seconds| Some(CallError::TimedOut { after: Duration::from_secs(seconds) });
+    assert_eq!(peer.connection.take(&silent).and_then(Result::err), timed_out(2));
+    peer.wait(999);
+    assert!(peer.connection.take(&busy).is_none());
+    peer.wait(1);
+    assert_eq!(peer.connection.take(&busy).and_then(Result::err), timed_out(3));
+}

@@ -26,6 +26,16 @@ fn a_body_of_exactly_the_limit_is_read_and_one_more_byte_is_too_large() {
 }
 
 #[test]
+fn an_event_of_exactly_the_limit_is_read() {
+    let mut peer = Peer::modern_with(small(1_000));
+    let (call, sent) = peer.start(&CallTool::new("a"));
+    peer.stream(&sent);
+    let body = response(&sent, "{'content':[]}");
+    peer.body(&sent, &format!("data: {body:1000}\n\n"));
+    peer.take(&call).unwrap();
+}
+
+#[test]
 fn an_event_that_is_too_long_fails_its_call() {
     let mut peer = Peer::modern_with(small(1_000));
     let (call, sent) = peer.start(&CallTool::new("a"));

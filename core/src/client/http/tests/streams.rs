@@ -184,6 +184,21 @@ fn a_resumption_that_brings_nothing_is_tried_ever_less_often_and_given_up() {
     peer.is_empty();
 }
 
+/// `Limits::resume_total` is reached exactly, and passed by one millisecond.
+#[test]
+fn a_resumption_may_take_so_long_and_no_longer() {
+    for (total, resumed) in [(1_000, true), (999, false)] {
+        let limits = Limits { resume_total: Duration::from_millis(total), ..Limits::default() };
+        let mut peer = Peer::legacy_with(config().limits(limits));
+        let (call, sent) = peer.start(&CallTool::new("a"));
+        peer.stream(&sent);
+        peer.body(&sent, "id: 1\nretry: 1000\ndata:\n\n");
+        peer.end(&sent);
+        peer.wait(1_000);
+        assert_eq!((peer.http.take(&call).is_none(), peer.sent().len() == 1), (resumed, resumed), "{total}");
+    }
+}
+
 /// A server that answers the GET otherwise does not resume; one that lost the session lost the call.
 #[test]
 fn a_refused_resumption_fails_the_call() {

@@ -74,3 +74,16 @@ fn many_lines_are_answered_in_one_buffer() {
         .handle_bytes(now(), "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n".repeat(100).as_bytes());
     assert_eq!(client.server.transmit().len(), 37 * 100);
 }
+
+/// `Limits::depth` is reached exactly, and passed by one.
+#[test]
+fn nesting_is_bounded() {
+    let mut client = Client::new(config().limits(limits(|limits| limits.depth = 8)));
+    let nested = |levels: usize| {
+        // Two levels are the message and its parameters.
+        let (open, close) = ("[".repeat(levels - 2), "]".repeat(levels - 2));
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"x":{open}{close}}}}}"#)
+    };
+    assert!(client.ask(&nested(8))[0].contains("result"));
+    assert!(client.ask(&nested(9))[0].contains("-32700"));
+}
