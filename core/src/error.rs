@@ -111,9 +111,10 @@ impl ErrorObject {
 
 impl PartialEq for ErrorObject {
     fn eq(&self, other: &Self) -> bool {
-        let text = |error: &Self| error.data.as_ref().map(|data| data.get().into());
-        let (mine, theirs): (Option<String>, Option<String>) = (text(self), text(other));
-        self.code == other.code && self.message == other.message && mine == theirs
+        fn text(error: &ErrorObject) -> Option<&str> {
+            error.data.as_ref().map(|data| data.get())
+        }
+        self.code == other.code && self.message == other.message && text(self) == text(other)
     }
 }
 

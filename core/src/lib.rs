@@ -77,7 +77,7 @@ pub mod fuzz;
 pub mod head;
 pub mod leniency;
 pub mod limits;
-pub mod mirror;
+mod mirror;
 pub mod model;
 pub mod server;
 mod text;

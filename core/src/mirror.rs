@@ -22,18 +22,18 @@ const PREFIX: &str = "Mcp-Param-";
 /// A parameter of a tool that travels in a header as well.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct MirroredParam {
+pub(crate) struct MirroredParam {
     /// The whole name of the header, `Mcp-Param-` included.
-    pub header: String,
+    pub(crate) header: String,
     /// The names of the properties that lead from the arguments to the value.
-    pub path: Vec<String>,
+    pub(crate) path: Vec<String>,
     /// The declared type of the value.
-    pub kind: ParamKind,
+    pub(crate) kind: ParamKind,
 }
 
 /// The types that a mirrored parameter may have (HDR-22).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ParamKind {
+pub(crate) enum ParamKind {
     /// A string.
     String,
     /// An integer.
@@ -44,7 +44,7 @@ pub enum ParamKind {
 
 /// Reads the annotations of an input schema, in the order in which they stand. The error says what is wrong,
 /// for whoever wrote the schema.
-pub fn mirrored(schema: &RawValue) -> Result<Vec<MirroredParam>, String> {
+pub(crate) fn mirrored(schema: &RawValue) -> Result<Vec<MirroredParam>, String> {
     let mut found = Vec::new();
     let mut json = serde_json::Deserializer::from_str(schema.get());
     Schema { path: Some(Vec::new()), found: &mut found }.deserialize(&mut json).map_err(|error| {
@@ -197,7 +197,7 @@ fn annotated(
 
 /// The value of a mirrored parameter in the arguments of a call.
 #[derive(Clone, Debug, PartialEq)]
-pub enum ParamValue<'a> {
+pub(crate) enum ParamValue<'a> {
     /// A string.
     String(Cow<'a, str>),
     /// An integer within ±(2^53 − 1).
@@ -209,7 +209,7 @@ pub enum ParamValue<'a> {
 impl MirroredParam {
     /// The value in `arguments`; `None` where there is none or it is `null` (HDR-31, HDR-32). A value of
     /// another type than the declared one is an error, given as text.
-    pub fn read<'a>(&self, arguments: &'a str) -> Result<Option<ParamValue<'a>>, String> {
+    pub(crate) fn read<'a>(&self, arguments: &'a str) -> Result<Option<ParamValue<'a>>, String> {
         let mut json = serde_json::Deserializer::from_str(arguments);
         let Ok(Some(value)) = (At { path: &self.path }).deserialize(&mut json) else { return Ok(None) };
         if value.get() == "null" {
@@ -228,7 +228,7 @@ impl MirroredParam {
 }
 
 /// A whole number in any notation (HDR-47), within the range that every peer can hold (HDR-23).
-pub fn integer(text: &str) -> Option<i64> {
+pub(crate) fn integer(text: &str) -> Option<i64> {
     const SAFE: i64 = (1 << 53) - 1;
     let whole = match text.parse::<i64>() {
         Ok(whole) => whole,

@@ -80,6 +80,7 @@ pub struct Dialect {
 
 /// What structured output of a tool may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum StructuredOutput {
     /// There is none.
     None,
@@ -91,6 +92,7 @@ pub enum StructuredOutput {
 
 /// The ways in which a server may ask the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ElicitationModes {
     /// None.
     None,
@@ -102,6 +104,7 @@ pub enum ElicitationModes {
 
 /// The form in which long-running work exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Tasks {
     /// None.
     None,

@@ -31,7 +31,7 @@ pub struct ToolEntry {
     /// The tool as it was added.
     pub tool: Tool,
     /// Parameters that HTTP clients mirror into headers.
-    pub mirrored: Vec<MirroredParam>,
+    pub(super) mirrored: Vec<MirroredParam>,
     /// What is unwise about the definition although nothing forbids it, for whoever wrote it.
     pub warnings: Vec<String>,
     /// The JSON of the tool; revisions in which it reads alike share one text.

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 ///
 /// What is appended holds no line feed or carriage return, so it fits on a line (STDIO-01): inside strings
 /// JSON has both as escapes only.
-pub fn compact(out: &mut Vec<u8>, json: &str) {
+pub(crate) fn compact(out: &mut Vec<u8>, json: &str) {
     let mut rest = json.as_bytes();
     let mut in_string = false;
     while let Some((&byte, after)) = rest.split_first() {

@@ -16,7 +16,7 @@ mod scan;
 mod typed;
 mod write;
 
-pub use compact::compact;
+pub(crate) use compact::compact;
 pub use id::{ProgressToken, RequestId};
 pub use json::write_json;
 pub use message::{Message, Notification, Request, Response};
