@@ -274,7 +274,7 @@ impl Exchange {
         let config = Arc::clone(&self.config);
         let Running { request, revision, .. } = &running;
         let mut failed = None;
-        self.finish(&running);
+        self.finish(running.request.clone());
         self.over(
             &running,
             Some(|out: &mut Vec<u8>| {
@@ -297,7 +297,7 @@ impl Exchange {
             let status = |code| refusal::status(code, running.revision.era());
             self.reply.status = i32::try_from(error.code).map_or(200, status);
         }
-        self.finish(&running);
+        self.finish(running.request.clone());
         self.over(
             &running,
             Some(|out: &mut Vec<u8>| jsonrpc::write_error(out, Some(&running.request), &error)),
@@ -356,9 +356,9 @@ impl Exchange {
     }
 
     /// Tells the session that a call is over.
-    fn finish(&mut self, running: &Running) {
+    fn finish(&mut self, request: RequestId) {
         if let (Some(session), Some(_)) = (&self.session, &self.state) {
-            let (session, request) = (session.clone(), running.request.clone());
+            let session = session.clone();
             self.outputs.push_back(ExchangeOutput::Session(SessionQuery::Finish { session, request }));
         }
     }

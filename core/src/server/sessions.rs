@@ -68,6 +68,15 @@ pub enum SessionQuery {
         /// The exchange that carries it.
         exchange: ExchangeId,
     },
+    /// The calls of a batch begin, all or none of them; where the revision has no batches, none.
+    BeginBatch {
+        /// The session.
+        session: SessionId,
+        /// Their requests, each once.
+        requests: Vec<RequestId>,
+        /// The exchange that carries them.
+        exchange: ExchangeId,
+    },
     /// That request is over.
     Finish {
         /// The session.
@@ -164,6 +173,25 @@ struct Session {
     running: Vec<(RequestId, ExchangeId)>,
 }
 
+impl Session {
+    /// Notes that these requests run, all or none.
+    fn begin(
+        &mut self,
+        requests: impl IntoIterator<Item = RequestId> + AsRef<[RequestId]>,
+        exchange: ExchangeId,
+        most: usize,
+    ) -> SessionAnswer {
+        if self.running.iter().any(|(running, _)| requests.as_ref().contains(running)) {
+            return SessionAnswer::InUse;
+        }
+        if self.running.len() + requests.as_ref().len() > most {
+            return SessionAnswer::Busy;
+        }
+        self.running.extend(requests.into_iter().map(|request| (request, exchange)));
+        SessionAnswer::Loaded { state: self.state.clone() }
+    }
+}
+
 impl Sessions {
     /// An empty table. The seed makes the names; nobody may be able to guess it (SEC-12).
     pub fn new(limits: &Limits, seed: Seed) -> Self {
@@ -191,16 +219,17 @@ impl Sessions {
             SessionQuery::Begin { session, request, exchange } => {
                 let most = self.in_flight;
                 match self.touch(now.mono, &session) {
+                    Some(entry) => entry.begin([request], exchange, most),
                     None => SessionAnswer::Missing,
-                    Some(entry) if entry.running.iter().any(|(other, _)| *other == request) => {
-                        SessionAnswer::InUse
-                    }
-                    Some(entry) if entry.running.len() >= most => SessionAnswer::Busy,
-                    Some(entry) => {
-                        entry.running.push((request, exchange));
-                        SessionAnswer::Loaded { state: entry.state.clone() }
-                    }
                 }
+            }
+            SessionQuery::BeginBatch { session, mut requests, exchange } => {
+                let most = self.in_flight;
+                let Some(entry) = self.touch(now.mono, &session) else { return SessionAnswer::Missing };
+                if !entry.state.revision.dialect().batching {
+                    requests.clear();
+                }
+                entry.begin(requests, exchange, most)
             }
             SessionQuery::Finish { session, request } => {
                 if let Some(entry) = self.open.get_mut(&session) {

@@ -1,5 +1,6 @@
 //! From the body of a request to its answer, with the session in between where there is one.
 
+use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -15,7 +16,7 @@ use crate::server::headers;
 use crate::server::refusal::{self, Refusal};
 use crate::server::session::SessionState;
 use crate::server::sessions::{SessionAnswer, SessionId, SessionQuery};
-use crate::wire::jsonrpc::{self, Incoming, Malformed, Message, Notification, Request, RequestId};
+use crate::wire::jsonrpc::{self, Batch, Incoming, Malformed, Message, Notification, Request, RequestId};
 
 /// What waits for the answer of the session table.
 #[derive(Debug)]
@@ -115,8 +116,11 @@ impl Exchange {
                     Err((None, Era::Modern, Refusal::plain(code::INVALID_REQUEST, message)))
                 }
             },
-            Ok(Incoming::Batch(_)) => match self.legacy_session() {
-                Some(session) => Ok(Verdict::Ask(SessionQuery::Load { session }, Asked::Batch)),
+            Ok(Incoming::Batch(messages)) => match self.legacy_session() {
+                Some(session) => {
+                    let (requests, exchange) = (calls_of(messages), self.id);
+                    Ok(Verdict::Ask(SessionQuery::BeginBatch { session, requests, exchange }, Asked::Batch))
+                }
                 None => Err((None, Era::Modern, no_batches())),
             },
             Err(Malformed { id, error, .. }) => Err((id, Era::Modern, Refusal::from(error))),
@@ -329,7 +333,13 @@ impl Exchange {
         for message in messages {
             let refused = match message {
                 Ok(Message::Request(request)) => {
-                    self.batched(&request, batch, &state).map_err(|refusal| (Some(request.id), refusal))
+                    let served = self.batched(&request, batch, &state);
+                    if served.is_err() && request.method == "tools/call" && !self.calls.contains(&request.id)
+                    {
+                        // Noted as a call when the batch came, and is none.
+                        self.finish(request.id.clone());
+                    }
+                    served.map_err(|refusal| (Some(request.id), refusal))
                 }
                 Ok(Message::Notification(notification)) => {
                     self.batched_notice(&notification);
@@ -371,11 +381,6 @@ impl Exchange {
                 }
                 if self.calls.len() >= config.limits.in_flight {
                     return Err(dispatch::too_many(config.limits.in_flight));
-                }
-                if let Some(session) = self.session.clone() {
-                    let (request, exchange) = (request.id.clone(), self.id);
-                    let begin = SessionQuery::Begin { session, request, exchange };
-                    self.outputs.push_back(ExchangeOutput::Session(begin));
                 }
                 let id = request.id.clone();
                 let call = draft.call(id, state.revision, Some(state), config.logging, String::from(whole));
@@ -428,6 +433,17 @@ fn no_session() -> Refusal {
         code::INVALID_REQUEST,
         "the `Mcp-Session-Id` header is missing; `initialize` first, or send modern metadata in `params._meta`",
     )
+}
+
+/// The requests of a batch that may become calls, each once.
+fn calls_of(messages: Batch<'_>) -> Vec<RequestId> {
+    let requests: BTreeSet<_> = messages
+        .filter_map(|message| match message {
+            Ok(Message::Request(request)) if request.method == "tools/call" => Some(request.id),
+            _ => None,
+        })
+        .collect();
+    requests.into_iter().collect()
 }
 
 fn no_batches() -> Refusal {

@@ -234,3 +234,34 @@ fn a_table_can_be_replayed_and_does_not_depend_on_when_it_is_drained() {
     assert_eq!(run(true), run(false));
     assert!(!run(true).1.is_empty());
 }
+
+/// The calls of a batch count like any others: all of them fit, or none begins.
+#[test]
+fn a_batch_begins_whole_or_not_at_all() {
+    let mut sessions = sessions();
+    let mut old = state();
+    old.revision = Revision::V2025_03_26;
+    let answer = sessions.handle_query(at(0), SessionQuery::Open { state: old });
+    let SessionAnswer::Opened { session } = answer else { panic!("{answer:?}") };
+    let batch = |session: &SessionId, requests: &[i64]| SessionQuery::BeginBatch {
+        session: session.clone(),
+        requests: requests.iter().map(|request| (*request).into()).collect(),
+        exchange: ExchangeId::new(9),
+    };
+    let busy = sessions.handle_query(at(1), batch(&session, &[1, 2, 3]));
+    assert!(matches!(busy, SessionAnswer::Busy));
+    let begun = sessions.handle_query(at(1), batch(&session, &[1, 2]));
+    assert!(matches!(begun, SessionAnswer::Loaded { .. }));
+    let again = sessions.handle_query(at(1), batch(&session, &[2]));
+    assert!(matches!(again, SessionAnswer::InUse));
+    let missing = sessions.handle_query(at(1), batch(&SessionId::new("x"), &[2]));
+    assert!(matches!(missing, SessionAnswer::Missing));
+    sessions.handle_query(at(1), SessionQuery::End { session });
+    assert_eq!(outputs(&mut sessions).len(), 2);
+    // Where there are no batches, the exchange refuses it, and nothing runs.
+    let newer = open(&mut sessions, 1);
+    let loaded = sessions.handle_query(at(1), batch(&newer, &[1]));
+    assert!(matches!(loaded, SessionAnswer::Loaded { .. }));
+    sessions.handle_query(at(1), SessionQuery::End { session: newer });
+    assert_eq!(outputs(&mut sessions), []);
+}

@@ -226,6 +226,32 @@ fn a_call_of_a_batch_can_be_cancelled() {
     assert_eq!((trip.status(), trip.cancelled.len(), trip.ended), (202, 1, true));
 }
 
+/// The bound on requests in flight is that of the session, however many exchanges its batches come in.
+#[test]
+fn the_calls_of_batches_count_for_their_session() {
+    let limits = limits(|limits| limits.in_flight = 2);
+    let mut web = Web::new(config().limits(limits));
+    let session = web.open("2025-03-26");
+    let mut ask = |ids: &[u8]| {
+        let calls: Vec<_> = ids.iter().map(|id| CALL.replace("\"id\":7", &format!("\"id\":{id}"))).collect();
+        web.ask(legacy_head(Some(&session)), &format!("[{}]", calls.join(",")))
+    };
+    assert_eq!(answered(&ask(&[1, 2, 3])), (503, -32603));
+    let mut trip = ask(&[1, 2]);
+    assert_eq!(trip.calls.len(), 2);
+    assert_eq!(answered(&ask(&[3])), (503, -32603));
+    assert_eq!(answered(&ask(&[2])), (400, -32600));
+    let id = trip.calls[0].0;
+    trip.exchange.respond(now(), id, &text("m"));
+    web.drive(&mut trip);
+    // What comes twice, or is no call after all, does not stay noted.
+    let wrong = CALL.replace("\"id\":7", "\"id\":4").replace("add", "no");
+    let trip = web.ask(legacy_head(Some(&session)), &format!("[{wrong}]"));
+    assert!(trip.body.contains("-32602") && trip.ended);
+    let trip = web.ask(legacy_head(Some(&session)), &format!("[{CALL},{CALL}]"));
+    assert_eq!(trip.calls.len(), 1);
+}
+
 /// HTTPL-06: nothing was asked of the client, and its word is taken.
 #[test]
 fn a_response_within_a_session_is_accepted() {

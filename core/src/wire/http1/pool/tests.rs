@@ -257,56 +257,6 @@ fn an_unsafe_request_fails_without_a_connection() {
 }
 
 #[test]
-fn unknown_ids_are_ignored() {
-    let mut pool = pool(1, 9);
-    let connection = ConnectionId(77);
-    pool.handle_connected(at(0), connection);
-    pool.handle_connect_failed(at(0), connection, "x");
-    pool.handle_bytes(at(0), connection, b"x");
-    pool.handle_end(at(0), connection, End::Broken);
-    pool.advance(connection, 1);
-    pool.abort(at(0), ExchangeId(78));
-    assert_eq!((pool.transmit(connection), pool.wants_read(connection)), (&b""[..], false));
-    assert!(pool.is_finished(connection));
-    assert_eq!(drain(&mut pool), []);
-}
-
-#[test]
-fn draining_late_or_early_tells_each_exchange_the_same() {
-    let run = |drains_each: bool| {
-        let mut pool = pool(3, 9);
-        let exchanges: Vec<ExchangeId> = (0..3).map(|_| submit(&mut pool)).collect();
-        let connections = connects(&drain(&mut pool));
-        for connection in &connections {
-            pool.handle_connected(at(0), *connection);
-            write(&mut pool, *connection);
-        }
-        let mut said = Vec::new();
-        for (piece, connection) in OK.chunks(7).flat_map(|piece| connections.iter().map(move |c| (piece, c)))
-        {
-            pool.handle_bytes(at(0), *connection, piece);
-            pool.handle_timeout(at(0));
-            if drains_each {
-                said.extend(drain(&mut pool));
-            }
-        }
-        said.extend(drain(&mut pool));
-        let of = |id: ExchangeId| -> String {
-            let own = said.iter().filter_map(|said| match said {
-                Said::Head(of, status) if *of == id => Some(format!("head {status} ")),
-                Said::Body(of, text) if *of == id => Some(text.clone()),
-                Said::End(of) if *of == id => Some(" end".into()),
-                _ => None,
-            });
-            own.collect()
-        };
-        exchanges.into_iter().map(of).collect::<Vec<String>>()
-    };
-    assert_eq!(run(true), run(false));
-    assert_eq!(run(true), ["head 200 ok end"; 3]);
-}
-
-#[test]
 fn what_wakes_a_pool_is_named() {
     let mut pool = pool(1, 9);
     assert_eq!(pool.wake_reason(), None);
@@ -362,4 +312,54 @@ fn a_request_on_a_free_connection_may_take_the_whole_of_stall() {
     opened(&mut pool);
     pool.submit(at(5), &head(), b"{}").unwrap();
     assert_eq!(pool.poll_timeout(), Some(at(35).mono));
+}
+
+#[test]
+fn unknown_ids_are_ignored() {
+    let mut pool = pool(1, 9);
+    let connection = ConnectionId(77);
+    pool.handle_connected(at(0), connection);
+    pool.handle_connect_failed(at(0), connection, "x");
+    pool.handle_bytes(at(0), connection, b"x");
+    pool.handle_end(at(0), connection, End::Broken);
+    pool.advance(connection, 1);
+    pool.abort(at(0), ExchangeId(78));
+    assert_eq!((pool.transmit(connection), pool.wants_read(connection)), (&b""[..], false));
+    assert!(pool.is_finished(connection));
+    assert_eq!(drain(&mut pool), []);
+}
+
+#[test]
+fn draining_late_or_early_tells_each_exchange_the_same() {
+    let run = |drains_each: bool| {
+        let mut pool = pool(3, 9);
+        let exchanges: Vec<ExchangeId> = (0..3).map(|_| submit(&mut pool)).collect();
+        let connections = connects(&drain(&mut pool));
+        for connection in &connections {
+            pool.handle_connected(at(0), *connection);
+            write(&mut pool, *connection);
+        }
+        let mut said = Vec::new();
+        for (piece, connection) in OK.chunks(7).flat_map(|piece| connections.iter().map(move |c| (piece, c)))
+        {
+            pool.handle_bytes(at(0), *connection, piece);
+            pool.handle_timeout(at(0));
+            if drains_each {
+                said.extend(drain(&mut pool));
+            }
+        }
+        said.extend(drain(&mut pool));
+        let of = |id: ExchangeId| -> String {
+            let own = said.iter().filter_map(|said| match said {
+                Said::Head(of, status) if *of == id => Some(format!("head {status} ")),
+                Said::Body(of, text) if *of == id => Some(text.clone()),
+                Said::End(of) if *of == id => Some(" end".into()),
+                _ => None,
+            });
+            own.collect()
+        };
+        exchanges.into_iter().map(of).collect::<Vec<String>>()
+    };
+    assert_eq!(run(true), run(false));
+    assert_eq!(run(true), ["head 200 ok end"; 3]);
 }
