@@ -4,6 +4,7 @@
 
 mod endpoint;
 mod exchange;
+mod outcome;
 mod receive;
 mod refresh;
 mod resume;

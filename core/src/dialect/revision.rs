@@ -29,6 +29,15 @@ pub enum Era {
     Modern,
 }
 
+impl fmt::Display for Era {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Legacy => "legacy",
+            Self::Modern => "modern",
+        })
+    }
+}
+
 impl Revision {
     /// All, oldest first.
     pub const ALL: [Self; 5] =

@@ -29,6 +29,7 @@ use crate::model::lifecycle::InitializeRequestParams;
 use crate::model::logging::LoggingLevel;
 use crate::model::meta::RequestMeta;
 use crate::model::{In, Json};
+use crate::text;
 use crate::wire::jsonrpc::{self, Notification, ProgressToken, Request, RequestId};
 
 /// The members of `params` that any method here looks at. One pass over the text finds them; each is decoded
@@ -179,8 +180,7 @@ pub(super) fn plan(
         (Era::Modern, "server/discover") => Ok(Plan::Discover),
         (Era::Legacy, "logging/setLevel") if config.logging => {
             let level = params.level.ok_or_else(|| missing("level"))?;
-            let names = || Refusal::plain(code::INVALID_PARAMS, LEVELS);
-            serde_json::from_str(level.get()).map(Plan::SetLevel).map_err(|_| names())
+            Ok(Plan::SetLevel(jsonrpc::decode_at(level.get(), "params.level")?))
         }
         (_, "tools/list") if tools => list_tools(config, params).map(Plan::ListTools),
         (_, "tools/call") if tools => call_tool(config, era, request, params, whole).map(Plan::CallTool),
@@ -188,12 +188,13 @@ pub(super) fn plan(
             let message = "there is no `initialize` here: the supported protocol versions come without one";
             Err(Refusal::plain(code::METHOD_NOT_FOUND, message).with_data(versions(config, None)))
         }
-        _ => Err(Refusal::new(code::METHOD_NOT_FOUND, "Method not found", "no such method in this era")),
+        (era, method) => {
+            let detail =
+                alloc::format!("expected a method of the {era} era, found `{}`", text::excerpt(method));
+            Err(Refusal::new(code::METHOD_NOT_FOUND, "Method not found", detail))
+        }
     }
 }
-
-const LEVELS: &str =
-    "params.level: expected one of debug, info, notice, warning, error, critical, alert and emergency";
 
 fn missing(member: &str) -> Refusal {
     Refusal::plain(code::INVALID_PARAMS, alloc::format!("params.{member}: missing"))
@@ -323,8 +324,7 @@ pub(super) fn too_many(in_flight: usize) -> Refusal {
 
 /// Why a client gave up, for the log (CAN-13).
 pub(super) fn cancelled(request: &RequestId, reason: Option<String>) -> Diagnostic {
-    const SHOWN: usize = 200;
-    let reason: String = reason.as_deref().unwrap_or("no reason given").chars().take(SHOWN).collect();
+    let reason = text::excerpt(reason.as_deref().unwrap_or("no reason given"));
     Diagnostic::new("call", alloc::format!("the client cancelled: {reason}")).request(request)
 }
 
@@ -371,7 +371,7 @@ pub(super) enum Notice {
     /// Something that the application may want to know.
     Other,
     /// Nothing that is understood; nobody is told, the peer least of all (RPC-21, CAN-12).
-    Ignored(&'static str),
+    Ignored(String),
 }
 
 pub(super) fn notice(notification: &Notification<'_>) -> Notice {
@@ -386,12 +386,15 @@ pub(super) fn notice(notification: &Notification<'_>) -> Notice {
         "notifications/initialized" => Notice::Initialized,
         "notifications/cancelled" => match jsonrpc::decode::<Cancelled>(notification.params, "params") {
             Ok(Cancelled { request_id, reason }) => Notice::Cancelled { request: request_id, reason },
-            Err(_) => Notice::Ignored("expected a cancellation with a `requestId`, found another"),
+            Err(error) => Notice::Ignored(alloc::format!("a cancellation: {}", error.message)),
         },
         "notifications/roots/list_changed" | "notifications/progress" | "notifications/tasks/status" => {
             Notice::Other
         }
-        _ => Notice::Ignored("expected a notification that clients send, found another"),
+        method => {
+            let method = text::excerpt(method);
+            Notice::Ignored(alloc::format!("expected a notification that clients send, found `{method}`"))
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http>
 
 mod admit;
+mod batch;
 mod reply;
 mod serve;
 #[cfg(test)]
@@ -19,8 +20,8 @@ use super::batch::{Batches, Finished};
 use super::call::{Call, CallId, Progress, WriteResult};
 use super::config::Config;
 use super::in_flight::{InFlight, Running};
+use super::media::Accepts;
 use super::notify;
-use super::policy::Accepts;
 use super::refusal::{self, Refusal};
 use super::session::SessionState;
 use super::sessions::{SessionAnswer, SessionId, SessionQuery};

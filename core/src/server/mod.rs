@@ -15,6 +15,7 @@ mod exchange;
 pub mod fuzz;
 mod headers;
 mod in_flight;
+mod media;
 mod notify;
 mod policy;
 mod refusal;

@@ -7,7 +7,8 @@ use crate::error::code;
 use crate::head::{Headers, RequestHead};
 use crate::server::config::Config;
 use crate::server::headers;
-use crate::server::policy::{self, Accepts, HttpPolicy};
+use crate::server::media::{self, Accepts};
+use crate::server::policy::{self, HttpPolicy};
 use crate::server::refusal::Refusal;
 use crate::server::sessions::SessionId;
 
@@ -31,20 +32,19 @@ pub(super) fn head(config: &Config, head: &RequestHead, accepts: Accepts) -> Res
         "POST" => {}
         "DELETE" if sessions => return Ok(()),
         _ => {
-            return Err(Refused {
-                allow: Some(if sessions { "POST, DELETE" } else { "POST" }),
-                ..refused(405, "method not allowed")
-            });
+            let allow = if sessions { "POST, DELETE" } else { "POST" };
+            let message = alloc::format!("the HTTP method must be one of {allow}");
+            return Err(Refused { allow: Some(allow), ..refused(405, message) });
         }
     }
-    if !policy::is_json(&head.headers) {
+    if !media::is_json(&head.headers) {
         return Err(refused(415, "`Content-Type` must be application/json"));
     }
-    if accepts.neither() || !(config.leniency.partial_accept || policy::accepts_both(&head.headers)) {
+    if accepts.neither() || !(config.leniency.partial_accept || media::accepts_both(&head.headers)) {
         return Err(refused(406, "`Accept` must allow application/json and text/event-stream"));
     }
     let limit = config.limits.message;
-    if policy::declared_length(&head.headers).is_some_and(|length| length > limit as u64) {
+    if media::declared_length(&head.headers).is_some_and(|length| length > limit as u64) {
         return Err(Refused { refusal: too_large(limit), allow: None });
     }
     Ok(())
@@ -53,7 +53,7 @@ pub(super) fn head(config: &Config, head: &RequestHead, accepts: Accepts) -> Res
 /// How much room to make for the body: what is declared, as far as a declaration alone is worth memory.
 pub(super) fn expected(headers: &Headers) -> usize {
     const MOST: usize = 64 << 10;
-    let declared = policy::declared_length(headers).unwrap_or_default();
+    let declared = media::declared_length(headers).unwrap_or_default();
     usize::try_from(declared).unwrap_or(MOST).min(MOST)
 }
 

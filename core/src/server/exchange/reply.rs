@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::ExchangeOutput;
 use crate::head::BodyLength;
 use crate::head::{Headers, ResponseHead};
-use crate::server::policy::Accepts;
+use crate::server::media::Accepts;
 use crate::server::transmit::Transmit;
 use crate::wire::sse;
 

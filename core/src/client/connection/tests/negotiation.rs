@@ -1,6 +1,6 @@
 use super::*;
 
-/// VER-12, META-08, META-09, META-10
+/// VER-12, META-08, META-09, META-10, P07
 #[test]
 fn the_probe_comes_first_and_carries_version_identity_and_capabilities() {
     let mut peer = Peer::new(config());

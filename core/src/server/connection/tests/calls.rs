@@ -93,7 +93,7 @@ fn wrong_parameters_are_named_with_their_place() {
     assert!(client.calls().is_empty());
 }
 
-/// ERR-07, ERR-09, META-16
+/// ERR-07, ERR-09, META-16, B64 (not found), B67 (undeclared capability)
 #[test]
 fn errors_are_sent_as_the_revision_knows_them() {
     let mut client = Client::legacy(config(), V);

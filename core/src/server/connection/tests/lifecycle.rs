@@ -1,6 +1,6 @@
 use super::*;
 
-/// INIT-03, INIT-09
+/// INIT-03, INIT-09, P07
 #[test]
 fn initialize_echoes_a_spoken_version_and_tells_who_and_what() {
     let mut client = Client::new(config().instructions("Bike tools."));

@@ -37,7 +37,7 @@ fn other_paths_are_not_found_unless_the_server_is_mounted() {
     assert_eq!(Web::new(config()).ask(query, &modern_call("")).calls.len(), 1);
 }
 
-/// HTTP-25, HTTPL-28
+/// HTTP-25, HTTPL-28, B44 (no preflight is answered unless that is asked for)
 #[test]
 fn other_methods_are_told_which_ones_there_are() {
     for (revisions, allow) in [(Revisions::default(), "POST, DELETE"), (Revisions::era(Era::Modern), "POST")]

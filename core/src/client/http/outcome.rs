@@ -1,0 +1,211 @@
+//! What exchanges come to: refusals, redirects, lost sessions, and the ends of calls.
+
+use super::exchange::{Exchange, Purpose, Reading};
+use super::{ExchangeId, Http, HttpRequest, LINGER, SessionId, State};
+use crate::client::calls::CallId;
+use crate::client::negotiate::{Answer, Step};
+use crate::error::{CallError, ErrorObject, code};
+use crate::head::ResponseHead;
+use crate::model::Json;
+use crate::text;
+use crate::time::Instant;
+use crate::wire::jsonrpc::{self, Incoming, Message, RequestId, Response};
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use serde_json::value::RawValue;
+
+/// What an exchange brought.
+pub(super) enum Outcome<'a> {
+    Result(&'a RawValue),
+    Error(ErrorObject, Option<u16>),
+    Failed(CallError),
+}
+
+impl Http {
+    /// A response with an error status. Its body may be the error of the request (B43); a result in it would
+    /// not be believed.
+    pub(super) fn refused(&mut self, now: Instant, exchange: &Exchange, status: u16, body: &[u8]) {
+        let purpose = exchange.purpose;
+        let error = match jsonrpc::read(body, self.link.config.limits.depth) {
+            Ok(Incoming::Message(Message::Response(Response { id, outcome: Err(error) }))) => {
+                let ours = id.as_ref().and_then(RequestId::as_i64) == self.wire(purpose);
+                (ours || self.may_be_foreign(id.as_ref())).then_some(error)
+            }
+            _ => None,
+        };
+        let unknown_method =
+            error.as_ref().is_some_and(|error| error.code == i64::from(code::METHOD_NOT_FOUND));
+        let in_session = exchange.request.head.headers.get("mcp-session-id").is_some();
+        if let Some(call) = purpose.call()
+            && status == 404
+            && in_session
+            && !unknown_method
+        {
+            return self.session_lost(now, call, exchange.generation);
+        }
+        let outcome = match error {
+            Some(error) => Outcome::Error(error, Some(status)),
+            None => Outcome::Failed(refusal(status, body)),
+        };
+        if let (Purpose::Opening, Outcome::Failed(error)) = (purpose, &outcome)
+            && matches!(status, 429 | 502..=504)
+        {
+            // Trouble on the way says nothing about the era.
+            let error = error.clone();
+            return self.finish(error);
+        }
+        self.conclude(now, purpose, outcome);
+    }
+
+    /// The session that a call belonged to does not exist any more (B35, HTTPL-50).
+    fn session_lost(&mut self, now: Instant, call: CallId, generation: u32) {
+        let repeat = match self.flights.get_mut(&call) {
+            Some(flight) if flight.repeatable && !flight.repeated => {
+                flight.repeated = true;
+                flight.exchange = None;
+                flight.resume = None;
+                true
+            }
+            _ => false,
+        };
+        if repeat {
+            self.again.push(call);
+        } else {
+            let reason = "the server lost the session; whether the call was carried out is unknown".into();
+            self.settle(now, call, Err(broken(reason)));
+        }
+        if generation == self.generation && matches!(self.state, State::Open) {
+            self.reopen(now);
+        } else if matches!(self.state, State::Open) {
+            // Another call noticed first, and there is a new session already.
+            for call in core::mem::take(&mut self.again) {
+                self.send_again(call);
+            }
+        }
+    }
+
+    /// Follows a redirect, if it stays at the origin (B37).
+    pub(super) fn redirect(&mut self, now: Instant, id: ExchangeId, head: &ResponseHead) {
+        let Some(exchange) = self.exchanges.get(&id) else { return };
+        let limit = self.link.config.limits.redirects;
+        let target = &exchange.request.head.target;
+        let location = head.headers.text("location").unwrap_or_default();
+        let next = match head.status {
+            303 => Err("asks for another method".to_owned()),
+            _ if exchange.redirects >= limit => {
+                Err(format!("is one too many; `Limits::redirects` is {limit}"))
+            }
+            _ => self.endpoint.follow(target, location).map_err(|place| format!("leads {place}")),
+        };
+        match next {
+            Ok(target) => {
+                let mut request = HttpRequest::clone(&exchange.request);
+                let (purpose, revision) = (exchange.purpose, exchange.revision);
+                let redirects = exchange.redirects + 1;
+                if matches!(head.status, 301 | 308) {
+                    self.endpoint.target.clone_from(&target);
+                }
+                request.head.target = target;
+                self.retire(now, id);
+                let next = self.send(purpose, request, revision);
+                if let Some(exchange) = self.exchanges.get_mut(&next) {
+                    exchange.redirects = redirects;
+                }
+                if let State::Negotiating { exchange, .. } = &mut self.state
+                    && purpose == Purpose::Opening
+                {
+                    *exchange = next;
+                }
+                if let Some(flight) = purpose.call().and_then(|call| self.flights.get_mut(&call)) {
+                    flight.exchange = Some(next);
+                }
+            }
+            Err(why) => {
+                let purpose = exchange.purpose;
+                self.retire(now, id);
+                if matches!(purpose, Purpose::Initialized | Purpose::Notice | Purpose::Delete) {
+                    return self.noted(now, purpose, head.status);
+                }
+                let reason = format!("HTTP status {}: the redirect {why}", head.status);
+                self.conclude(now, purpose, Outcome::Failed(CallError::Invalid { reason }));
+            }
+        }
+    }
+
+    /// The exchange has served its purpose, and may end in peace.
+    pub(super) fn retire(&mut self, now: Instant, id: ExchangeId) {
+        let Some(exchange) = self.exchanges.get_mut(&id) else { return };
+        exchange.purpose = Purpose::Notice;
+        exchange.reading = Reading::Nothing;
+        self.cut_at(id, now + LINGER);
+    }
+
+    /// What an exchange was for is decided.
+    pub(super) fn conclude(&mut self, now: Instant, purpose: Purpose, outcome: Outcome<'_>) {
+        match purpose {
+            Purpose::Opening => self.opened(now, outcome),
+            Purpose::Call(call) | Purpose::Resume(call) => {
+                let outcome = match outcome {
+                    Outcome::Result(result) => Ok(Json::from(result)),
+                    Outcome::Error(error, status) => {
+                        if self.refresh(now, call, &error, status) {
+                            return;
+                        }
+                        Err(CallError::Server { error, status })
+                    }
+                    Outcome::Failed(error) => Err(error),
+                };
+                self.settle(now, call, outcome);
+            }
+            Purpose::Initialized | Purpose::Notice | Purpose::Delete => {}
+        }
+    }
+
+    fn opened(&mut self, now: Instant, outcome: Outcome<'_>) {
+        let answer = match &outcome {
+            Outcome::Failed(error @ CallError::Unauthorized { .. }) => return self.finish(error.clone()),
+            Outcome::Result(result) => Answer::Result(result),
+            Outcome::Error(error, status) => Answer::Error(error, *status),
+            Outcome::Failed(error) => Answer::Unusable(error.clone()),
+        };
+        let step = self.link.negotiation.answer(answer);
+        if let (Step::Settled(details), Some(session)) = (&step, &self.offered_session)
+            && details.revision.dialect().http.sessions
+        {
+            if !session.is_valid() {
+                let reason = "expected a session id of visible ASCII, found another".to_owned();
+                return self.finish(CallError::Invalid { reason });
+            }
+            self.session = Some(session.clone());
+        }
+        self.follow(now, step);
+    }
+}
+
+impl SessionId {
+    /// HTTPL-44.
+    fn is_valid(&self) -> bool {
+        !self.0.is_empty() && self.0.bytes().all(|byte| byte.is_ascii_graphic())
+    }
+}
+
+pub(super) fn broken(reason: String) -> CallError {
+    CallError::Broken { reason, unsent: false }
+}
+
+/// An error status whose body is no JSON-RPC error.
+fn refusal(status: u16, body: &[u8]) -> CallError {
+    let said = match core::str::from_utf8(body).map(str::trim) {
+        Ok("") => String::new(),
+        Ok(body) => format!(": {}", text::excerpt(body)),
+        Err(_) => ", with a body that is not text".to_owned(),
+    };
+    let meaning = match status {
+        413 => " (the request is larger than the server accepts)",
+        431 => " (the request has more or longer fields than the server accepts)",
+        _ => "",
+    };
+    let reason = format!("the server answered with HTTP status {status}{meaning}{said}");
+    if status >= 500 { broken(reason) } else { CallError::Invalid { reason } }
+}

@@ -1,0 +1,143 @@
+//! Several messages in one body, which only revision 2025-03-26 allows.
+//!
+//! <https://modelcontextprotocol.io/specification/2025-03-26/basic/index#batching>
+
+use alloc::collections::BTreeSet;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::{Exchange, ExchangeOutput, Stage};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::Era;
+use crate::error::code;
+use crate::server::dispatch::{self, Notice, Params, Plan};
+use crate::server::refusal::{self, Refusal};
+use crate::server::session::SessionState;
+use crate::server::sessions::SessionQuery;
+use crate::wire::jsonrpc::{self, Batch, Incoming, Malformed, Message, Notification, Request, RequestId};
+
+impl Exchange {
+    /// Reads the messages of a batch, whose session is in this state.
+    pub(super) fn batch(&mut self, text: &str, state: SessionState) {
+        let Ok(Incoming::Batch(messages)) = jsonrpc::read_text(text, self.config.limits.depth) else {
+            return;
+        };
+        if !state.revision.dialect().batching {
+            return self.refuse(None, Era::Legacy, &no_batches());
+        }
+        self.state = Some(state.clone());
+        let batch = self.batches.begin();
+        for message in messages {
+            let refused = match message {
+                Ok(Message::Request(request)) => {
+                    let served = self.batched(&request, batch, &state);
+                    if served.is_err() && request.method == "tools/call" && !self.calls.contains(&request.id)
+                    {
+                        // Noted as a call when the batch came, and is none.
+                        self.finish(request.id.clone());
+                    }
+                    served.map_err(|refusal| (Some(request.id), refusal))
+                }
+                Ok(Message::Notification(notification)) => {
+                    self.batched_notice(&notification);
+                    Ok(())
+                }
+                Ok(Message::Response(_)) => {
+                    self.diagnose(Diagnostic::new("jsonrpc", "expected no response, found one"));
+                    Ok(())
+                }
+                Err(Malformed { id, error, .. }) => Err((id, Refusal::from(error))),
+            };
+            if let Err((id, refusal)) = refused {
+                let error = refusal.error();
+                self.batches.answer(batch, |out| jsonrpc::write_error(out, id.as_ref(), &error));
+                self.diagnose(Diagnostic::new("jsonrpc", refusal.detail));
+            }
+        }
+        if self.calls.is_empty() {
+            // Its stage until the line below: a batch without calls is over now.
+            self.stage = Stage::Answered;
+        }
+        self.batch_over(batch);
+    }
+
+    fn batched(&mut self, request: &Request<'_>, batch: u64, state: &SessionState) -> Result<(), Refusal> {
+        if self.batches.len() > self.config.limits.transmit {
+            return Err(Refusal::plain(code::INTERNAL, "the answers to this batch are too large"));
+        }
+        if request.method == "initialize" {
+            return Err(Refusal::plain(code::INVALID_REQUEST, "`initialize` must not be in a batch"));
+        }
+        let config = Arc::clone(&self.config);
+        let params = Params::read(request.params)?;
+        let whole = request.params.map_or("", |params| params.get());
+        match dispatch::plan(&config, Era::Legacy, request, &params, whole)? {
+            Plan::CallTool(draft) => {
+                if self.calls.contains(&request.id) {
+                    return Err(dispatch::id_in_use());
+                }
+                if self.calls.len() >= config.limits.in_flight {
+                    return Err(dispatch::too_many(config.limits.in_flight));
+                }
+                let id = request.id.clone();
+                let call = draft.call(id, state.revision, Some(state), config.logging, String::from(whole));
+                self.batches.wait(batch);
+                self.begin(call, Some(batch));
+            }
+            plan => {
+                if let (Plan::SetLevel(level), Some(session)) = (&plan, self.session.clone()) {
+                    let level = *level;
+                    self.outputs
+                        .push_back(ExchangeOutput::Session(SessionQuery::SetLevel { session, level }));
+                }
+                let mut written = Ok(());
+                self.batches.answer(batch, |out| {
+                    written = dispatch::answer(&config, state.revision, &request.id, &plan, out);
+                    if written.is_err() {
+                        jsonrpc::write_error(out, Some(&request.id), &refusal::unwritable());
+                    }
+                });
+                if let Err(misuse) = written {
+                    self.diagnose(Diagnostic::new("call", misuse.message).request(&request.id));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn batched_notice(&mut self, notification: &Notification<'_>) {
+        let Some(session) = self.session.clone() else { return };
+        let told = match dispatch::notice(notification) {
+            Notice::Initialized => {
+                self.outputs.push_back(ExchangeOutput::Session(SessionQuery::Initialized { session }));
+                ExchangeOutput::Initialized
+            }
+            Notice::Cancelled { request, .. } => {
+                ExchangeOutput::Session(SessionQuery::Cancel { session, request })
+            }
+            Notice::Other => ExchangeOutput::Notification {
+                method: notification.method.to_string(),
+                params: notification.params.map_or("{}", |params| params.get()).to_string(),
+            },
+            Notice::Ignored(detail) => ExchangeOutput::Diagnostic(Diagnostic::new("jsonrpc", detail)),
+        };
+        self.outputs.push_back(told);
+    }
+}
+
+/// The requests of a batch that may become calls, each once.
+pub(super) fn calls_of(messages: Batch<'_>) -> Vec<RequestId> {
+    let requests: BTreeSet<_> = messages
+        .filter_map(|message| match message {
+            Ok(Message::Request(request)) if request.method == "tools/call" => Some(request.id),
+            _ => None,
+        })
+        .collect();
+    requests.into_iter().collect()
+}
+
+pub(super) fn no_batches() -> Refusal {
+    let message = "a message must be one object; only sessions of revision 2025-03-26 have batches";
+    Refusal::plain(code::INVALID_REQUEST, message)
+}
