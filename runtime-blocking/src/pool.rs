@@ -1,6 +1,7 @@
 //! A bounded pool of threads that may block. Threads start when there is work, and go when there is none.
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -69,7 +70,8 @@ impl Shared {
         loop {
             if let Some(job) = state.jobs.pop_front() {
                 drop(state);
-                job();
+                // A panic was printed by now; the thread has more to do.
+                let _ = catch_unwind(AssertUnwindSafe(job));
                 state = self.lock();
                 continue;
             }
