@@ -79,65 +79,67 @@ impl Carried {
     /// Lets machine and pool talk to each other, up to something that needs the lock to be free.
     fn step(&mut self, desk: &mut Desk, hooks: &Hooks, now: Now) -> Option<Step> {
         loop {
-            match self.http.poll_output() {
-                Some(HttpOutput::Event(event)) => {
-                    let effect = desk.note(event);
-                    if desk.is_closed() {
-                        self.pool.close(now);
-                    }
-                    return Some(Step::Effect(effect));
+            // What has come goes first: a connection whose response is complete is free again before anybody
+            // hears of the response and makes the next call.
+            match self.pool.poll_output() {
+                Some(PoolOutput::Connect(connection)) => {
+                    self.connections.insert(connection, Arc::default());
+                    return Some(Step::Connect(connection));
                 }
-                Some(HttpOutput::Send { exchange, request }) => {
-                    match self.pool.submit(now, &request.head, &request.body) {
-                        Ok(carrier) => {
-                            self.exchanges.insert(carrier, exchange);
-                            self.carriers.insert(exchange, carrier);
+                Some(PoolOutput::Close(connection)) => {
+                    if let Some(waker) = self.connections.remove(&connection) {
+                        return Some(Step::Wake(waker));
+                    }
+                }
+                Some(PoolOutput::Head(carrier, head)) => {
+                    if let Some(exchange) = self.exchanges.get(&carrier) {
+                        self.http.handle_head(now, *exchange, head);
+                    }
+                }
+                Some(PoolOutput::Body(carrier, bytes)) => {
+                    if let Some(exchange) = self.exchanges.get(&carrier) {
+                        let copy = hooks.copy(bytes);
+                        self.http.handle_body(now, *exchange, bytes);
+                        if let Some(bytes) = copy {
+                            return Some(Step::Received(bytes));
                         }
-                        Err(full) => self.http.handle_failed(now, exchange, &full.to_string(), true),
-                    }
-                    if let Some(body) = hooks.copy(&request.body) {
-                        return Some(Step::Sent(body));
                     }
                 }
-                Some(HttpOutput::Abort(exchange)) => {
-                    if let Some(carrier) = self.carriers.remove(&exchange) {
-                        self.exchanges.remove(&carrier);
-                        self.pool.abort(now, carrier);
+                Some(PoolOutput::End(carrier)) => {
+                    if let Some(exchange) = self.finish(carrier) {
+                        self.http.handle_end(now, exchange, End::Complete);
+                    }
+                }
+                Some(PoolOutput::Failed { exchange: carrier, reason, unsent }) => {
+                    if let Some(exchange) = self.finish(carrier) {
+                        self.http.handle_failed(now, exchange, &reason, unsent);
                     }
                 }
                 Some(_) => {}
-                None => match self.pool.poll_output() {
-                    Some(PoolOutput::Connect(connection)) => {
-                        self.connections.insert(connection, Arc::default());
-                        return Some(Step::Connect(connection));
-                    }
-                    Some(PoolOutput::Close(connection)) => {
-                        if let Some(waker) = self.connections.remove(&connection) {
-                            return Some(Step::Wake(waker));
+                None => match self.http.poll_output() {
+                    Some(HttpOutput::Event(event)) => {
+                        let effect = desk.note(event);
+                        if desk.is_closed() {
+                            self.pool.close(now);
                         }
+                        return Some(Step::Effect(effect));
                     }
-                    Some(PoolOutput::Head(carrier, head)) => {
-                        if let Some(exchange) = self.exchanges.get(&carrier) {
-                            self.http.handle_head(now, *exchange, head);
-                        }
-                    }
-                    Some(PoolOutput::Body(carrier, bytes)) => {
-                        if let Some(exchange) = self.exchanges.get(&carrier) {
-                            let copy = hooks.copy(bytes);
-                            self.http.handle_body(now, *exchange, bytes);
-                            if let Some(bytes) = copy {
-                                return Some(Step::Received(bytes));
+                    Some(HttpOutput::Send { exchange, request }) => {
+                        match self.pool.submit(now, &request.head, &request.body) {
+                            Ok(carrier) => {
+                                self.exchanges.insert(carrier, exchange);
+                                self.carriers.insert(exchange, carrier);
                             }
+                            Err(full) => self.http.handle_failed(now, exchange, &full.to_string(), true),
+                        }
+                        if let Some(body) = hooks.copy(&request.body) {
+                            return Some(Step::Sent(body));
                         }
                     }
-                    Some(PoolOutput::End(carrier)) => {
-                        if let Some(exchange) = self.finish(carrier) {
-                            self.http.handle_end(now, exchange, End::Complete);
-                        }
-                    }
-                    Some(PoolOutput::Failed { exchange: carrier, reason, unsent }) => {
-                        if let Some(exchange) = self.finish(carrier) {
-                            self.http.handle_failed(now, exchange, &reason, unsent);
+                    Some(HttpOutput::Abort(exchange)) => {
+                        if let Some(carrier) = self.carriers.remove(&exchange) {
+                            self.exchanges.remove(&carrier);
+                            self.pool.abort(now, carrier);
                         }
                     }
                     Some(_) => {}
