@@ -99,8 +99,11 @@ impl<R: Runtime, S: ByteStream> Pump<R, S> {
             if status.finished && self.output == Half::Closed {
                 return Poll::Ready(());
             }
-            let timed = self.check_timer(cx, status.timeout);
-            if !timed && !(status.wants_read && self.input == Half::Open && self.read(cx)) {
+            // What has arrived was there before a deadline that was noticed late.
+            let read = status.wants_read && self.input == Half::Open && self.read(cx);
+            let timeout = if read { self.endpoint.status().timeout } else { status.timeout };
+            let timed = self.check_timer(cx, timeout);
+            if !timed && !read {
                 return Poll::Pending;
             }
         }

@@ -107,7 +107,7 @@ impl fmt::Debug for Command {
 
 /// How long the output of a child is read on after its exit. Whoever still holds it then has left the group
 /// and is none of our business.
-const DRAIN: Duration = Duration::from_millis(200);
+pub(crate) const DRAIN: Duration = Duration::from_millis(500);
 
 /// How a child ended, and the last it said on standard error.
 #[derive(Clone, Debug)]

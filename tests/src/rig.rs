@@ -1,5 +1,6 @@
 //! The server that scenarios speak to: its tools do what tests want to see done, and tell of it.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -37,16 +38,37 @@ struct Die {
 }
 
 /// What a process holds.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq, Eq)]
 pub struct Census {
-    pub descriptors: usize,
-    pub threads: usize,
+    /// What the open descriptors are.
+    pub descriptors: Vec<String>,
+    /// The names of the threads, without those that pools keep for a while.
+    pub threads: Vec<String>,
 }
 
 impl Census {
     pub fn take() -> Self {
-        let count = |path| std::fs::read_dir(path).map(Iterator::count).unwrap_or_default();
-        Self { descriptors: count("/proc/self/fd"), threads: count("/proc/self/task") }
+        let list = |path: &str, read: fn(PathBuf) -> Option<String>| {
+            let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+            let mut list: Vec<_> = entries.filter_map(|entry| read(entry.path())).collect();
+            list.sort();
+            list
+        };
+        Self {
+            descriptors: list("/proc/self/fd", |path| {
+                std::fs::read_link(path).ok().map(|target| target.to_string_lossy().into_owned())
+            }),
+            threads: list("/proc/self/task", |path| {
+                let name = std::fs::read_to_string(path.join("comm")).ok()?;
+                let pooled = ["mcp-pool", "blocking-", "tokio-"].iter().any(|pool| name.starts_with(pool));
+                (!pooled).then_some(name)
+            }),
+        }
+    }
+
+    /// Whether there is no more of anything than there was.
+    pub fn is_within(&self, other: &Self) -> bool {
+        self.descriptors.len() <= other.descriptors.len() && self.threads.len() <= other.threads.len()
     }
 }
 

@@ -1,6 +1,7 @@
 //! What tests wait with, and small tools.
 
 use std::collections::VecDeque;
+use std::fmt::Debug;
 use std::future::poll_fn;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -110,24 +111,26 @@ impl Tell {
 
 /// Asks again and again, for what nobody tells of: the table of processes, descriptors, threads.
 #[track_caller]
-pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+pub fn eventually<T, E: Debug>(what: &str, mut look: impl FnMut() -> Result<T, E>) -> T {
     let clock = Clock::start();
     // Nobody ever sends: this is a wait.
     let (_sender, never) = mpsc::channel::<()>();
-    while clock.now().mono.since_epoch() < DEADLINE {
-        if let Some(found) = look() {
-            return found;
+    loop {
+        match look() {
+            Ok(found) => return found,
+            Err(seen) if clock.now().mono.since_epoch() > DEADLINE => {
+                panic!("it never came to this: {what}; at last there was {seen:?}")
+            }
+            Err(_) => drop(never.recv_timeout(Duration::from_millis(5))),
         }
-        let _ = never.recv_timeout(Duration::from_millis(5));
     }
-    panic!("it never came to this: {what}");
 }
 
 /// Waits until there is no such process, not even a zombie.
 #[track_caller]
 pub fn gone(pid: u32) {
     eventually(&format!("process {pid} is gone"), || {
-        (!std::path::Path::new(&format!("/proc/{pid}")).exists()).then_some(())
+        std::fs::read_to_string(format!("/proc/{pid}/stat")).map_or(Ok(()), Err)
     });
 }
 

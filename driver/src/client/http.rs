@@ -78,6 +78,7 @@ enum Step {
 impl Carried {
     /// Lets machine and pool talk to each other, up to something that needs the lock to be free.
     fn step(&mut self, desk: &mut Desk, hooks: &Hooks, now: Now) -> Option<Step> {
+        let mut counting = false;
         loop {
             // What has come goes first: a connection whose response is complete is free again before anybody
             // hears of the response and makes the next call.
@@ -143,7 +144,12 @@ impl Carried {
                         }
                     }
                     Some(_) => {}
-                    None => return None,
+                    None if counting => return None,
+                    None => {
+                        // Timers that were set going begin to count, so that nobody has to be woken for that.
+                        self.pool.handle_timeout(now);
+                        counting = true;
+                    }
                 },
             }
         }

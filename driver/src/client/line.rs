@@ -9,12 +9,12 @@ use std::time::Duration;
 use mcp_proto::client::{Call, CallId, CallOptions, Config, Connection, Output, Pending};
 use mcp_proto::error::CallError;
 use mcp_proto::head::End;
-use mcp_proto::time::Now;
+use mcp_proto::time::{Instant, Now};
 
 use super::desk::{self, Desk, Inner, Link, Machine};
 use super::{Hooks, Traffic};
 use crate::endpoint::{Endpoint, Status, WakerSlot};
-use crate::process::{self, Child, Command, Remains};
+use crate::process::{self, Child, Command, DRAIN, Remains};
 use crate::runtime::{Process, Runtime};
 use crate::turn::{Done, Turn};
 
@@ -137,7 +137,8 @@ impl<R: Runtime> LineClient<R> {
             return;
         };
         let number = self.stream.fetch_add(1, Ordering::SeqCst) + 1;
-        let end = Arc::new(StreamEnd { client, number, child, ended: AtomicBool::new(false) });
+        let (ended, heard) = (AtomicBool::new(false), Mutex::new(Instant::ZERO));
+        let end = Arc::new(StreamEnd { client, number, child, ended, heard });
         self.runtime.spawn(self.runtime.drive(stream, end));
     }
 
@@ -211,6 +212,8 @@ struct StreamEnd<R: Runtime> {
     number: u64,
     child: Option<Child>,
     ended: AtomicBool,
+    /// When something was heard last.
+    heard: Mutex<Instant>,
 }
 
 impl<R: Runtime> StreamEnd<R> {
@@ -221,10 +224,21 @@ impl<R: Runtime> StreamEnd<R> {
     fn has_ended(&self) -> bool {
         self.ended.load(Ordering::SeqCst)
     }
+
+    /// When the output of a process that has exited counts as ended, although somebody else holds it.
+    fn given_up(&self) -> Option<Instant> {
+        let exited = self.child.as_ref()?.read_until()?;
+        Some(exited.max(*self.heard() + DRAIN)).filter(|_| !self.has_ended())
+    }
+
+    fn heard(&self) -> MutexGuard<'_, Instant> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl<R: Runtime> Endpoint for StreamEnd<R> {
     fn handle_bytes(&self, now: Now, bytes: &[u8]) {
+        *self.heard() = now.mono;
         if self.is_current() {
             self.client.hooks.traffic(Traffic::Received(bytes));
             self.client.input(|machine| machine.handle_bytes(now, bytes));
@@ -259,9 +273,7 @@ impl<R: Runtime> Endpoint for StreamEnd<R> {
     }
 
     fn handle_timeout(&self, now: Now) {
-        let exited = self.child.as_ref().and_then(Child::read_until);
-        if exited.is_some_and(|until| until <= now.mono) {
-            // Somebody else holds the output of a process that is gone.
+        if self.given_up().is_some_and(|until| until <= now.mono) {
             self.handle_end(now, End::Complete);
         }
         if self.is_current() {
@@ -288,11 +300,10 @@ impl<R: Runtime> Endpoint for StreamEnd<R> {
         let inner = self.client.lock();
         let machine = &inner.machine;
         let (current, ended) = (self.is_current(), self.has_ended());
-        let exited = self.child.as_ref().and_then(Child::read_until).filter(|_| !ended);
         let timeout = machine.poll_timeout().filter(|_| current);
         let said_all = machine.is_closed() && machine.transmit().is_empty();
         Status {
-            timeout: timeout.into_iter().chain(exited).min(),
+            timeout: timeout.into_iter().chain(self.given_up()).min(),
             wants_read: machine.wants_read(),
             write_closed: said_all || ended,
             // A process is read to its end even when nobody listens: it may have something to finish.

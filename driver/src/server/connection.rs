@@ -165,8 +165,9 @@ impl<R: Runtime> Endpoint for Connection<R> {
         self.input(|machine| machine.handle_timeout(now));
     }
 
-    fn transmit(&self, _: Now, write: &mut dyn FnMut(&[u8]) -> usize) {
-        self.work();
+    fn transmit(&self, now: Now, write: &mut dyn FnMut(&[u8]) -> usize) {
+        // Timers that an answer has set going begin to count, so that nobody has to be woken for that.
+        self.input(|machine| machine.handle_timeout(now));
         let mut inner = self.lock();
         let taken = write(inner.machine.transmit());
         inner.machine.advance(taken);

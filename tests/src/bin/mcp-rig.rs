@@ -84,8 +84,8 @@ fn clients<K: Kit>(url: &str) -> Result<(), Error> {
     once(EraChoice::Auto, true)?;
     let mut before = Census::take();
     eventually("the first clients are gone", || {
-        let now = Census::take();
-        std::mem::replace(&mut before, now).eq(&now).then_some(())
+        let earlier = std::mem::replace(&mut before, Census::take());
+        if earlier == before { Ok(()) } else { Err(earlier) }
     });
     for round in 0..8 {
         let era = if round % 2 == 0 { EraChoice::Modern } else { EraChoice::Legacy };
@@ -93,7 +93,7 @@ fn clients<K: Kit>(url: &str) -> Result<(), Error> {
     }
     eventually(&format!("no more is held than {before:?}"), || {
         let now = Census::take();
-        (now.descriptors <= before.descriptors && now.threads <= before.threads).then_some(())
+        if now.is_within(&before) { Ok(()) } else { Err(now) }
     });
     println!("nothing left");
     Ok(())

@@ -177,7 +177,7 @@ pub fn dropping_the_client_ends_the_session<K: Kit>(_: &str) {
     let host = host::<K>(|limits| limits.sessions = 1);
     drop(host.client(EraChoice::Legacy));
     let client =
-        eventually("the session has ended", || K::wait(builder::<K>(EraChoice::Legacy).http(&host.url)).ok());
+        eventually("the session has ended", || K::wait(builder::<K>(EraChoice::Legacy).http(&host.url)));
     drop(client);
     host.end();
 }
@@ -329,7 +329,7 @@ pub fn connections_leave_nothing_behind<K: Kit>(program: &str) {
     }
     eventually(&format!("no more is held than {before:?}"), || {
         let now = census();
-        (now.descriptors <= before.descriptors && now.threads <= before.threads).then_some(())
+        if now.is_within(&before) { Ok(()) } else { Err(now) }
     });
     K::wait(client.close()).unwrap();
 }

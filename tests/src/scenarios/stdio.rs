@@ -38,7 +38,7 @@ fn start_with<K: Kit>(
 
 #[track_caller]
 fn exited(mut child: Child) -> ExitStatus {
-    eventually("the server has exited", || child.try_wait().unwrap())
+    eventually("the server has exited", || child.try_wait().unwrap().ok_or("it runs"))
 }
 
 fn line(output: &mut impl BufRead) -> String {
