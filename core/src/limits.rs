@@ -61,6 +61,9 @@ pub struct Limits {
     pub notifications: usize,
     /// Redirects followed for one request, always to the same origin. Default 3.
     pub redirects: usize,
+    /// How long a child process may take to exit after its standard input was closed, and again after it was
+    /// asked to terminate. Default 2 s each; then it is told to, then killed, with its whole process group.
+    pub child_exit: Duration,
     /// Connections of one HTTP client to its origin. Default 64; further requests wait.
     pub connections: usize,
 }
@@ -91,6 +94,7 @@ impl Default for Limits {
             transmit: 16 << 20,
             notifications: 1_024,
             redirects: 3,
+            child_exit: Duration::from_secs(2),
             connections: 64,
         }
     }

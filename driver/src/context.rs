@@ -5,7 +5,7 @@ use std::fmt;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::task::{self, Poll, Waker};
 use std::thread;
 use std::time::Duration;
@@ -111,6 +111,16 @@ impl CallState {
         Poll::Ready(())
     }
 
+    /// Drops what is left of the handler, unless it is just being polled.
+    pub(crate) fn drop_rest(&self) {
+        let rest = match self.rest.try_lock() {
+            Ok(mut rest) => rest.take(),
+            Err(TryLockError::Poisoned(rest)) => rest.into_inner().take(),
+            Err(TryLockError::WouldBlock) => None,
+        };
+        self.guarded(|| drop(rest));
+    }
+
     /// Runs code of a handler; a panic is reported and ends there.
     pub(crate) fn guarded<T>(&self, run: impl FnOnce() -> T) -> Option<T> {
         catch_unwind(AssertUnwindSafe(run)).map_err(|panic| self.report(panic_text(&*panic))).ok()
@@ -119,10 +129,7 @@ impl CallState {
     /// Tells the handler to stop: an async one is dropped here and now, unless it is just being polled.
     pub(crate) fn cancel(&self) {
         self.cancelled.store(true, Ordering::Release);
-        if let Ok(mut rest) = self.rest.try_lock() {
-            let rest = rest.take();
-            self.guarded(|| drop(rest));
-        }
+        self.drop_rest();
         let wakers = std::mem::take(&mut *self.wakers.lock().unwrap_or_else(PoisonError::into_inner));
         wakers.into_iter().for_each(Waker::wake);
     }

@@ -17,8 +17,13 @@ pub trait Endpoint: Send + Sync + 'static {
     /// Bytes arrived.
     fn handle_bytes(&self, now: Now, bytes: &[u8]);
 
-    /// The stream ended, in order or by a failed read or write.
+    /// The stream ended, in order or by a failed read.
     fn handle_end(&self, now: Now, end: End);
+
+    /// A write failed: nothing more can be sent. What has arrived may still be read, if the machine wants to.
+    fn handle_write_failed(&self, now: Now) {
+        self.handle_end(now, End::Broken);
+    }
 
     /// The time named by [`Status::timeout`] has come. Early or repeated calls are harmless.
     fn handle_timeout(&self, now: Now);
@@ -94,8 +99,11 @@ impl<R: Runtime, S: ByteStream> Pump<R, S> {
             if status.finished && self.output == Half::Closed {
                 return Poll::Ready(());
             }
-            let timed = self.check_timer(cx, status.timeout);
-            if !timed && !(status.wants_read && self.input == Half::Open && self.read(cx)) {
+            // What has arrived was there before a deadline that was noticed late.
+            let read = status.wants_read && self.input == Half::Open && self.read(cx);
+            let timeout = if read { self.endpoint.status().timeout } else { status.timeout };
+            let timed = self.check_timer(cx, timeout);
+            if !timed && !read {
                 return Poll::Pending;
             }
         }
@@ -135,8 +143,7 @@ impl<R: Runtime, S: ByteStream> Pump<R, S> {
         }
         if failed {
             self.output = Half::Closed;
-            self.input = Half::Closed;
-            self.endpoint.handle_end(now, End::Broken);
+            self.endpoint.handle_write_failed(now);
         }
         blocked
     }

@@ -9,12 +9,14 @@ mod clock;
 mod context;
 mod endpoint;
 mod error;
+mod hook;
 mod process;
 mod reply;
 mod runtime;
 mod server;
 mod stdio;
 mod tool;
+mod turn;
 
 pub use mcp_proto as proto;
 pub use mcp_proto::dialect::{Era, Revision};

@@ -3,19 +3,20 @@
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::process::ExitStatus;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use mcp_proto::head::End;
 use mcp_proto::time::{Instant, Now};
 
-use crate::endpoint::{Endpoint, Status};
+use crate::endpoint::{Endpoint, Status, WakerSlot};
+use crate::hook;
 use crate::runtime::{BoxFuture, Process, Runtime};
 
 /// A server to start as a child process.
@@ -104,11 +105,9 @@ impl fmt::Debug for Command {
     }
 }
 
-/// How long a child has after its standard input is closed, and again after it was asked to terminate.
-const GRACE: Duration = Duration::from_secs(2);
-
-/// How long standard error is read on after the exit.
-const DRAIN: Duration = Duration::from_millis(200);
+/// How long the output of a child is read on after its exit. Whoever still holds it then has left the group
+/// and is none of our business.
+pub(crate) const DRAIN: Duration = Duration::from_millis(500);
 
 /// How a child ended, and the last it said on standard error.
 #[derive(Clone, Debug)]
@@ -143,6 +142,13 @@ pub(crate) fn start<R: Runtime>(runtime: &R, command: &Command) -> io::Result<Pr
     })
 }
 
+/// What is left of a process besides its stream.
+pub(crate) struct Remains<R: Runtime> {
+    pub(crate) stderr: R::Stream,
+    pub(crate) exit: BoxFuture<io::Result<ExitStatus>>,
+    pub(crate) id: u32,
+}
+
 /// The life of a child beside its stream: its standard error is always drained, and once its stream is done
 /// it ends, by itself, by TERM or by KILL, together with whatever it started.
 #[derive(Clone)]
@@ -152,36 +158,43 @@ pub(crate) struct Child {
 
 struct ChildShared {
     stderr: Mutex<Tail>,
+    echo: Option<StderrHook>,
     state: Mutex<ChildState>,
+    /// Whoever pumps standard error, and whoever pumps the stream.
+    pumps: [WakerSlot; 2],
 }
 
 #[derive(Default)]
 struct ChildState {
     status: Option<ExitStatus>,
-    exited: bool,
+    /// Until when what it wrote is read on, once it has exited.
+    read_until: Option<Instant>,
     /// Standard error has ended, or was given up after the exit.
     drained: bool,
-    drain_until: Option<Instant>,
     released: bool,
     wakers: Vec<Waker>,
 }
 
 impl Child {
-    /// Takes charge of a child that was just started.
+    /// Takes charge of a child that was just started. It is given `patience` to exit when its stream is done,
+    /// and again when it was asked to terminate.
     pub(crate) fn adopt<R: Runtime>(
         runtime: &R,
-        stderr: R::Stream,
-        exit: BoxFuture<io::Result<ExitStatus>>,
-        id: u32,
+        process: Remains<R>,
+        patience: Duration,
         echo: Option<StderrHook>,
     ) -> Self {
         let shared = Arc::new(ChildShared {
-            stderr: Mutex::new(Tail::new(echo)),
-            state: Mutex::new(ChildState::default()),
+            stderr: Mutex::default(),
+            echo,
+            state: Mutex::default(),
+            pumps: Default::default(),
         });
         let child = Self { shared };
+        let Remains { stderr, exit, id } = process;
         runtime.spawn(runtime.drive(stderr, Arc::new(child.clone())));
-        runtime.spawn(Box::pin(child.clone().supervise(runtime.clone(), exit, id)));
+        let supervisor = child.clone().supervise(runtime.clone(), exit, Group(id), patience);
+        runtime.spawn(Box::pin(supervisor));
         child
     }
 
@@ -190,44 +203,62 @@ impl Child {
         self.update(|state| state.released = true);
     }
 
-    /// Waits for the end of the child, and for what it said last.
-    pub(crate) async fn obituary(&self) -> Obituary {
-        std::future::poll_fn(|cx| self.poll_state(cx, |state| state.exited && state.drained)).await;
-        let stderr = self.shared.stderr.lock().unwrap_or_else(PoisonError::into_inner).text();
-        let status = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner).status;
-        Obituary { status, stderr }
+    /// Until when what it wrote is read on; `None` while it runs.
+    pub(crate) fn read_until(&self) -> Option<Instant> {
+        self.state().read_until
     }
 
-    async fn supervise<R: Runtime>(self, runtime: R, exit: BoxFuture<io::Result<ExitStatus>>, id: u32) {
-        let mut exit = exit;
-        let released = std::future::poll_fn(|cx| match exit.as_mut().poll(cx) {
+    /// Wakes whoever pumps its stream when [`read_until`](Self::read_until) changes.
+    pub(crate) fn register_stream(&self, waker: &Waker) {
+        self.shared.pumps[1].register(waker);
+    }
+
+    /// Waits for the end of the child, and for what it said last.
+    pub(crate) async fn obituary(&self) -> Obituary {
+        poll_fn(|cx| self.poll_state(cx, |state| state.read_until.is_some() && state.drained)).await;
+        let stderr = self.shared.stderr.lock().unwrap_or_else(PoisonError::into_inner).text();
+        Obituary { status: self.state().status, stderr }
+    }
+
+    async fn supervise<R: Runtime>(
+        self,
+        runtime: R,
+        mut exit: BoxFuture<io::Result<ExitStatus>>,
+        group: Group,
+        patience: Duration,
+    ) {
+        let released = poll_fn(|cx| match exit.as_mut().poll(cx) {
             Poll::Ready(status) => Poll::Ready(Some(status)),
             Poll::Pending => self.poll_state(cx, |state| state.released).map(|()| None),
         });
         let status = match released.await {
             Some(status) => status,
-            None => terminate(&runtime, exit, id).await,
+            None => terminate(&runtime, exit, &group, patience).await,
         };
         // The leader is gone; whatever else is in its group goes with it.
-        signal(id, Signal::Kill);
+        drop(group);
         self.update(|state| {
             state.status = status.ok();
-            state.exited = true;
-            state.drain_until = Some(runtime.now().mono + DRAIN);
+            state.read_until = Some(runtime.now().mono + DRAIN);
         });
+    }
+
+    fn state(&self) -> MutexGuard<'_, ChildState> {
+        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn update(&self, change: impl FnOnce(&mut ChildState)) {
         let wakers = {
-            let mut state = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = self.state();
             change(&mut state);
             std::mem::take(&mut state.wakers)
         };
         wakers.into_iter().for_each(Waker::wake);
+        self.shared.pumps.iter().for_each(WakerSlot::wake);
     }
 
     fn poll_state(&self, cx: &mut Context<'_>, done: impl Fn(&ChildState) -> bool) -> Poll<()> {
-        let mut state = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         if done(&state) {
             return Poll::Ready(());
         }
@@ -241,21 +272,26 @@ impl Child {
 async fn terminate<R: Runtime>(
     runtime: &R,
     mut exit: BoxFuture<io::Result<ExitStatus>>,
-    id: u32,
+    group: &Group,
+    patience: Duration,
 ) -> io::Result<ExitStatus> {
     for next in [Signal::Terminate, Signal::Kill] {
-        let mut deadline = pin!(runtime.sleep_until(runtime.now().mono + GRACE));
-        let waited = std::future::poll_fn(|cx| match exit.as_mut().poll(cx) {
+        let mut deadline = pin!(runtime.sleep_until(runtime.now().mono + patience));
+        let waited = poll_fn(|cx| match exit.as_mut().poll(cx) {
             Poll::Ready(status) => Poll::Ready(Some(status)),
             Poll::Pending => deadline.as_mut().poll(cx).map(|()| None),
         });
         if let Some(status) = waited.await {
             return status;
         }
-        signal(id, next);
+        group.signal(next);
     }
     exit.await
 }
+
+/// The process group of a child. Nothing of it is left when this is dropped, also when that is because the
+/// runtime shuts down.
+struct Group(u32);
 
 #[derive(Clone, Copy)]
 enum Signal {
@@ -263,51 +299,50 @@ enum Signal {
     Kill,
 }
 
-/// Signals a child's whole group. A group that is gone already is no error.
-fn signal(id: u32, signal: Signal) {
-    #[cfg(unix)]
-    {
-        use rustix::process::{Pid, Signal as Unix, kill_process_group};
-        let signal = match signal {
-            Signal::Terminate => Unix::TERM,
-            Signal::Kill => Unix::KILL,
-        };
-        if let Some(group) = i32::try_from(id).ok().and_then(Pid::from_raw) {
-            let _ = kill_process_group(group, signal);
+impl Group {
+    /// Signals all of it. A group that is gone already is no error.
+    fn signal(&self, signal: Signal) {
+        #[cfg(unix)]
+        {
+            use rustix::process::{Pid, Signal as Unix, kill_process_group};
+            let signal = match signal {
+                Signal::Terminate => Unix::TERM,
+                Signal::Kill => Unix::KILL,
+            };
+            if let Some(group) = i32::try_from(self.0).ok().and_then(Pid::from_raw) {
+                let _ = kill_process_group(group, signal);
+            }
         }
+        #[cfg(not(unix))]
+        let _ = signal;
     }
-    #[cfg(not(unix))]
-    let _ = (id, signal);
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.signal(Signal::Kill);
+    }
 }
 
 /// Called with what a child writes to standard error, as it arrives.
 pub(crate) type StderrHook = Arc<dyn Fn(&[u8]) + Send + Sync>;
 
 /// The last bytes of a stream.
-struct Tail {
-    bytes: VecDeque<u8>,
-    echo: Option<StderrHook>,
-}
+#[derive(Default)]
+struct Tail(VecDeque<u8>);
 
 impl Tail {
     const KEPT: usize = 8 << 10;
 
-    fn new(echo: Option<StderrHook>) -> Self {
-        Self { bytes: VecDeque::new(), echo }
-    }
-
     fn push(&mut self, bytes: &[u8]) {
-        if let Some(echo) = &self.echo {
-            echo(bytes);
-        }
         let kept = bytes.len().min(Self::KEPT);
-        let over = (self.bytes.len() + kept).saturating_sub(Self::KEPT);
-        self.bytes.drain(..over);
-        self.bytes.extend(&bytes[bytes.len() - kept..]);
+        let over = (self.0.len() + kept).saturating_sub(Self::KEPT);
+        self.0.drain(..over);
+        self.0.extend(bytes.iter().skip(bytes.len() - kept));
     }
 
     fn text(&self) -> String {
-        let bytes: Vec<u8> = self.bytes.iter().copied().collect();
+        let bytes: Vec<u8> = self.0.iter().copied().collect();
         String::from_utf8_lossy(&bytes).into_owned()
     }
 }
@@ -315,6 +350,9 @@ impl Tail {
 /// A child's standard error as an endpoint: read to the end, never written.
 impl Endpoint for Child {
     fn handle_bytes(&self, _: Now, bytes: &[u8]) {
+        if let Some(echo) = &self.shared.echo {
+            hook::call(|| echo(bytes));
+        }
         self.shared.stderr.lock().unwrap_or_else(PoisonError::into_inner).push(bytes);
     }
 
@@ -322,22 +360,21 @@ impl Endpoint for Child {
         self.update(|state| state.drained = true);
     }
 
-    /// Whoever holds on to standard error after the exit has left the group and is none of our business.
     fn handle_timeout(&self, now: Now) {
-        let over = |state: &mut ChildState| state.drain_until.is_some_and(|until| until <= now.mono);
-        self.update(|state| state.drained |= over(state));
+        if self.read_until().is_some_and(|until| until <= now.mono) {
+            self.update(|state| state.drained = true);
+        }
     }
 
     fn transmit(&self, _: Now, _: &mut dyn FnMut(&[u8]) -> usize) {}
 
     fn status(&self) -> Status {
-        let state = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let timeout = state.drain_until.filter(|_| !state.drained);
+        let state = self.state();
+        let timeout = state.read_until.filter(|_| !state.drained);
         Status { timeout, wants_read: true, write_closed: false, finished: state.drained }
     }
 
     fn register(&self, waker: &Waker) {
-        let mut cx = Context::from_waker(waker);
-        let _ = self.poll_state(&mut cx, |state| state.drained);
+        self.shared.pumps[0].register(waker);
     }
 }

@@ -2,12 +2,13 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Wake, Waker};
 use std::thread::{self, Thread};
 
-use mcp_driver::{End, Endpoint, Runtime, with_scratch};
+use mcp_driver::{End, Endpoint, Instant, Runtime, with_scratch};
 
 use crate::runtime::Threads;
 use crate::stream::Stream;
@@ -24,7 +25,9 @@ pub(crate) struct Link {
     reader: Thread,
     /// How often a flush was asked for since the one under way began; 0 when none is.
     asked: AtomicUsize,
-    timer: Mutex<Option<(mcp_driver::Instant, Sleep)>>,
+    timer: Mutex<Option<(Instant, Sleep)>>,
+    /// A write has failed.
+    broken: AtomicBool,
 }
 
 impl Link {
@@ -40,6 +43,7 @@ impl Link {
             reader: thread::current(),
             asked: AtomicUsize::new(0),
             timer: Mutex::new(None),
+            broken: AtomicBool::new(false),
         });
         link.endpoint.register(&Waker::from(Arc::new(Output(Arc::downgrade(&link)))));
         link.ask();
@@ -62,6 +66,7 @@ impl Link {
                 continue;
             }
             let end = with_scratch(|scratch| match read.read(scratch) {
+                Ok(0) if self.broken.load(Ordering::SeqCst) => Some(End::Broken),
                 Ok(0) => Some(End::Complete),
                 Ok(count) => {
                     let bytes = scratch.get(..count).unwrap_or_default();
@@ -133,7 +138,8 @@ impl Link {
         if failed {
             *write = None;
             drop(write);
-            self.endpoint.handle_end(self.runtime.now(), End::Broken);
+            self.broken.store(true, Ordering::SeqCst);
+            self.endpoint.handle_write_failed(self.runtime.now());
             self.interrupt();
         }
     }
@@ -147,23 +153,30 @@ impl Link {
         if status.finished {
             self.interrupt();
         }
-        let mut timer = self.timer.lock().unwrap_or_else(PoisonError::into_inner);
-        match status.timeout.filter(|_| !status.finished) {
-            None => *timer = None,
-            // A timer that fires too early is harmless and cheaper than a new one for every message.
-            Some(deadline) if timer.as_ref().is_some_and(|(at, _)| *at <= deadline) => {}
-            Some(deadline) => {
-                let waker = Waker::from(Arc::new(Timeout(Arc::downgrade(self))));
-                let mut sleep = self.runtime.timers().sleep_until(deadline);
-                match std::pin::Pin::new(&mut sleep).poll(&mut Context::from_waker(&waker)) {
-                    Poll::Pending => *timer = Some((deadline, sleep)),
-                    Poll::Ready(()) => waker.wake(),
-                }
-            }
+        if self.arm(status.timeout.filter(|_| !status.finished)) {
+            Timeout::fire(self);
         }
     }
 
-    /// Makes a blocked read return.
+    /// Sees to it that the machine is called in time; says whether that is now.
+    fn arm(self: &Arc<Self>, timeout: Option<Instant>) -> bool {
+        let mut timer = self.timer.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(deadline) = timeout else {
+            *timer = None;
+            return false;
+        };
+        // A timer that fires too early is harmless and cheaper than a new one for every message.
+        if timer.as_ref().is_some_and(|(at, _)| *at <= deadline) {
+            return false;
+        }
+        let waker = Waker::from(Arc::new(Timeout(Arc::downgrade(self))));
+        let mut sleep = self.runtime.timers().sleep_until(deadline);
+        let due = Pin::new(&mut sleep).poll(&mut Context::from_waker(&waker)).is_ready();
+        *timer = Some((deadline, sleep)).filter(|_| !due);
+        due
+    }
+
+    /// Makes a blocked read return, after what has arrived.
     fn interrupt(&self) {
         if let Some(socket) = &self.socket {
             // A socket that is gone already needs no closing.
@@ -190,11 +203,8 @@ impl Wake for Output {
 /// Woken by the timer thread, which must not block.
 struct Timeout(Weak<Link>);
 
-impl Wake for Timeout {
-    fn wake(self: Arc<Self>) {
-        let Some(link) = self.0.upgrade() else {
-            return;
-        };
+impl Timeout {
+    fn fire(link: &Arc<Link>) {
         let job = {
             let link = link.clone();
             move || {
@@ -205,6 +215,14 @@ impl Wake for Timeout {
         };
         if let Err(job) = link.runtime.pool().run(Box::new(job)) {
             job();
+        }
+    }
+}
+
+impl Wake for Timeout {
+    fn wake(self: Arc<Self>) {
+        if let Some(link) = self.0.upgrade() {
+            Self::fire(&link);
         }
     }
 }

@@ -6,13 +6,15 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
-use std::thread;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 /// Accepts on a thread of its own, so that whoever waits for a connection can wait for other things too.
 #[derive(Debug)]
 pub struct Listener {
     address: SocketAddr,
     shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug, Default)]
@@ -37,8 +39,9 @@ impl Listener {
         let address = listener.local_addr()?;
         let shared = Arc::new(Shared::default());
         let accepting = shared.clone();
-        thread::Builder::new().name("mcp-accept".into()).spawn(move || accepting.accept(&listener))?;
-        Ok(Self { address, shared })
+        let thread = thread::Builder::new().name("mcp-accept".into());
+        let thread = Some(thread.spawn(move || accepting.accept(&listener))?);
+        Ok(Self { address, shared, thread })
     }
 
     pub(crate) fn local_address(&self) -> SocketAddr {
@@ -95,6 +98,10 @@ impl Drop for Listener {
                 std::net::IpAddr::V6(_) => address.set_ip(std::net::Ipv6Addr::LOCALHOST.into()),
             }
         }
-        drop(TcpStream::connect(address));
+        let knocked = TcpStream::connect_timeout(&address, Duration::from_secs(1));
+        if let (Ok(_), Some(thread)) = (knocked, self.thread.take()) {
+            // So that the port is free again. The thread does nothing that panics.
+            let _ = thread.join();
+        }
     }
 }

@@ -69,7 +69,12 @@ impl Future for Sleep {
 
 impl Drop for Sleep {
     fn drop(&mut self) {
-        self.timers.0.lock().wakers.remove(&self.key);
+        let mut state = self.timers.0.lock();
+        state.wakers.remove(&self.key);
+        if state.wakers.is_empty() {
+            // Its thread has nothing to wait for.
+            self.timers.0.changed.notify_one();
+        }
     }
 }
 

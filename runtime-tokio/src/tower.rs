@@ -89,8 +89,18 @@ impl<B: Body> Answer<B> {
         loop {
             if let Some((head, length)) = exchange.take_head() {
                 let timer = std::mem::take(&mut self.timer);
-                let body = ResponseBody { exchange: self.exchange.take(), length, timer };
+                let left = match length {
+                    BodyLength::Empty => Some(0),
+                    BodyLength::Known(length) => Some(length),
+                    BodyLength::Stream => None,
+                };
+                let body = ResponseBody { exchange: self.exchange.take(), left, timer };
                 return Poll::Ready(response(&head, body));
+            }
+            if exchange.is_ended() {
+                // The request broke off, so nobody reads this.
+                let body = ResponseBody { exchange: None, left: Some(0), timer: Timer::default() };
+                return Poll::Ready(response(&ResponseHead::new(400), body));
             }
             let progress = self.reading
                 && match self.body.as_mut().poll_frame(cx) {
@@ -162,7 +172,8 @@ impl Timer {
 /// client is gone.
 pub struct ResponseBody {
     exchange: Option<Aborting>,
-    length: BodyLength,
+    /// Bytes that are still to come, where that is known.
+    left: Option<u64>,
     timer: Timer,
 }
 
@@ -186,6 +197,7 @@ impl Body for ResponseBody {
                 bytes.len()
             });
             if !data.is_empty() {
+                this.left = this.left.map(|left| left.saturating_sub(data.len() as u64));
                 return Poll::Ready(Some(Ok(Frame::data(data))));
             }
             if exchange.is_ended() {
@@ -201,17 +213,13 @@ impl Body for ResponseBody {
     }
 
     fn size_hint(&self) -> SizeHint {
-        match self.length {
-            BodyLength::Known(length) => SizeHint::with_exact(length),
-            BodyLength::Empty => SizeHint::with_exact(0),
-            _ => SizeHint::default(),
-        }
+        self.left.map_or_else(SizeHint::default, SizeHint::with_exact)
     }
 }
 
 impl std::fmt::Debug for ResponseBody {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ResponseBody").field("length", &self.length).finish_non_exhaustive()
+        f.debug_struct("ResponseBody").field("left", &self.left).finish_non_exhaustive()
     }
 }
 

@@ -1,10 +1,11 @@
 //! The surface of calls, written once for those who await and those who block.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -199,7 +200,8 @@ pub struct Canceller(Arc<Mutex<Cancelling>>);
 #[derive(Default)]
 struct Cancelling {
     cancelled: bool,
-    calls: Vec<(Weak<dyn Cancel>, CallId)>,
+    calls: BTreeMap<u64, (Weak<dyn Cancel>, CallId)>,
+    last: u64,
 }
 
 /// What can cancel a call on the wire.
@@ -213,36 +215,58 @@ impl Canceller {
         Self::default()
     }
 
-    /// Cancels: the calls settle as [`CallError::Cancelled`], and the server is told.
+    /// Cancels: the calls settle as [`CallError::Cancelled`], and the server is told. Those made with it from
+    /// now on are cancelled as they begin.
     pub fn cancel(&self) {
         let calls = {
-            let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = self.lock();
             state.cancelled = true;
             std::mem::take(&mut state.calls)
         };
-        for (link, call) in calls {
+        for (link, call) in calls.into_values() {
             if let Some(link) = link.upgrade() {
                 link.cancel(call);
             }
         }
     }
 
-    pub(super) fn watch(&self, link: Weak<dyn Cancel>, call: CallId) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if !state.cancelled {
-            state.calls.push((link, call));
-            return;
+    /// Cancels the call with the others, for as long as what this returns is kept.
+    pub(super) fn watch(self, link: Weak<dyn Cancel>, call: CallId) -> Watch {
+        let mut state = self.lock();
+        state.last += 1;
+        let key = state.last;
+        if state.cancelled {
+            drop(state);
+            if let Some(link) = link.upgrade() {
+                link.cancel(call);
+            }
+        } else {
+            state.calls.insert(key, (link, call));
+            drop(state);
         }
-        drop(state);
-        if let Some(link) = link.upgrade() {
-            link.cancel(call);
-        }
+        Watch { canceller: self, key }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Cancelling> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A call that a canceller knows of.
+pub(super) struct Watch {
+    canceller: Canceller,
+    key: u64,
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.canceller.lock().calls.remove(&self.key);
     }
 }
 
 impl fmt::Debug for Canceller {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let cancelled = self.0.lock().unwrap_or_else(PoisonError::into_inner).cancelled;
+        let cancelled = self.lock().cancelled;
         f.debug_struct("Canceller").field("cancelled", &cancelled).finish()
     }
 }
@@ -257,7 +281,10 @@ pub(super) trait Owner<T>: Send + Sync {
 }
 
 /// A call under way. Dropping it cancels the call on the wire.
-pub struct CallFuture<T>(State<T>);
+pub struct CallFuture<T> {
+    state: State<T>,
+    _watch: Option<Watch>,
+}
 
 enum State<T> {
     Waiting(Arc<dyn Owner<T>>, Pending<T>),
@@ -266,11 +293,16 @@ enum State<T> {
 }
 
 impl<T> CallFuture<T> {
-    pub(super) fn new(owner: Arc<dyn Owner<T>>, started: Result<Pending<T>, CallError>) -> Self {
-        Self(match started {
+    pub(super) fn new(
+        owner: Arc<dyn Owner<T>>,
+        started: Result<Pending<T>, CallError>,
+        watch: Option<Watch>,
+    ) -> Self {
+        let state = match started {
             Ok(pending) => State::Waiting(owner, pending),
             Err(error) => State::Failed(error),
-        })
+        };
+        Self { state, _watch: watch }
     }
 }
 
@@ -281,7 +313,7 @@ impl<T> Future for CallFuture<T> {
     type Output = Result<T, CallError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let output = match &self.0 {
+        let output = match &self.state {
             State::Waiting(owner, pending) => match owner.poll_take(pending, cx.waker()) {
                 Poll::Ready(output) => output,
                 Poll::Pending => return Poll::Pending,
@@ -290,14 +322,14 @@ impl<T> Future for CallFuture<T> {
             // Polled again after it was ready.
             State::Done => Err(CallError::Cancelled),
         };
-        self.0 = State::Done;
+        self.state = State::Done;
         Poll::Ready(output)
     }
 }
 
 impl<T> Drop for CallFuture<T> {
     fn drop(&mut self) {
-        if let State::Waiting(owner, pending) = &self.0 {
+        if let State::Waiting(owner, pending) = &self.state {
             owner.abandon(pending.id());
         }
     }

@@ -1,6 +1,6 @@
 //! Where calls wait and events are handed out, the same over every transport.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::sync::{Arc, MutexGuard};
 use std::task::{Poll, Waker};
@@ -12,6 +12,7 @@ use mcp_proto::time::Now;
 use super::Hooks;
 use super::calls::{CallFuture, Cancel, Options, Owner, ProgressHook};
 use crate::context::Report;
+use crate::hook;
 
 /// The calling half of a client machine, over a byte stream or HTTP.
 pub(super) trait Machine: Send {
@@ -48,10 +49,17 @@ pub(super) struct Desk {
     closed: Option<CallError>,
     /// Those who wait for the connection to open or to close.
     onlookers: Vec<Waker>,
-    waiting: BTreeMap<CallId, Waker>,
-    /// Calls whose end was handed out: only then may their reply be taken, so that progress comes first.
-    settled: BTreeSet<CallId>,
-    progress: BTreeMap<CallId, ProgressHook>,
+    /// The calls that somebody waits for.
+    seats: BTreeMap<CallId, Seat>,
+}
+
+/// Where one call is waited for.
+#[derive(Default)]
+struct Seat {
+    waker: Option<Waker>,
+    progress: Option<ProgressHook>,
+    /// Its end was handed out: only then may its reply be taken, so that progress comes first.
+    settled: bool,
 }
 
 /// What an event leads to, once the lock is free.
@@ -70,14 +78,19 @@ impl Desk {
                 Effect::Wake(std::mem::take(&mut self.onlookers))
             }
             Event::Settled(call) => {
-                self.settled.insert(call);
-                self.progress.remove(&call);
-                Effect::Wake(self.waiting.remove(&call).into_iter().collect())
+                let seat = self.seats.get_mut(&call);
+                let waker = seat.and_then(|seat| {
+                    seat.settled = true;
+                    seat.waker.take()
+                });
+                Effect::Wake(waker.into_iter().collect())
             }
-            Event::Progress(call, progress) => match self.progress.get(&call) {
-                Some(hook) => Effect::Progress(hook.clone(), progress),
-                None => Effect::Wake(Vec::new()),
-            },
+            Event::Progress(call, progress) => {
+                match self.seats.get(&call).and_then(|seat| seat.progress.clone()) {
+                    Some(hook) => Effect::Progress(hook, progress),
+                    None => Effect::Wake(Vec::new()),
+                }
+            }
             Event::Closed(error) => {
                 self.closed = Some(error);
                 Effect::Wake(std::mem::take(&mut self.onlookers))
@@ -95,20 +108,20 @@ impl Effect {
     pub(super) fn perform(self, hooks: &Hooks) {
         match self {
             Self::Wake(wakers) => wakers.into_iter().for_each(Waker::wake),
-            Self::Progress(hook, progress) => hook(&progress),
+            Self::Progress(hear, progress) => hook::call(|| hear(&progress)),
             Self::Hook(Event::Log(message)) => {
-                if let Some(hook) = &hooks.log {
-                    hook(&message);
+                if let Some(hear) = &hooks.log {
+                    hook::call(|| hear(&message));
                 }
             }
             Self::Hook(Event::Notification { method, params }) => {
-                if let Some(hook) = &hooks.notification {
-                    hook(&method, params.as_ref());
+                if let Some(hear) = &hooks.notification {
+                    hook::call(|| hear(&method, params.as_ref()));
                 }
             }
             Self::Hook(Event::Diagnostic(diagnostic)) => {
-                if let Some(hook) = &hooks.diagnostic {
-                    hook(&Report::new("server", diagnostic.to_string()));
+                if let Some(hear) = &hooks.diagnostic {
+                    hook::call(|| hear(&Report::new("server", diagnostic.to_string())));
                 }
             }
             Self::Hook(_) => {}
@@ -120,16 +133,20 @@ impl Effect {
 pub(super) fn start<L: Link, C: Call>(link: &Arc<L>, call: &C, options: Options) -> CallFuture<C::Reply> {
     let mut inner = link.lock();
     let started = inner.machine.start(link.now(), call, options.call);
-    if let (Ok(pending), Some(hook)) = (&started, options.on_progress) {
-        inner.desk.progress.insert(pending.id(), hook);
+    if let Ok(pending) = &started {
+        let seat = Seat { progress: options.on_progress, ..Seat::default() };
+        inner.desk.seats.insert(pending.id(), seat);
     }
     drop(inner);
-    if let (Ok(pending), Some(canceller)) = (&started, options.canceller) {
-        let link: Arc<dyn Cancel> = link.clone();
-        canceller.watch(Arc::downgrade(&link), pending.id());
-    }
+    let watch = match (&started, options.canceller) {
+        (Ok(pending), Some(canceller)) => {
+            let link: Arc<dyn Cancel> = link.clone();
+            Some(canceller.watch(Arc::downgrade(&link), pending.id()))
+        }
+        _ => None,
+    };
     link.turn();
-    CallFuture::new(link.clone(), started)
+    CallFuture::new(link.clone(), started, watch)
 }
 
 /// Waits until the era is settled, or the connection has failed.
@@ -174,10 +191,13 @@ impl<L: Link> Cancel for L {
 impl<L: Link, T> Owner<T> for L {
     fn poll_take(&self, pending: &Pending<T>, waker: &Waker) -> Poll<Result<T, CallError>> {
         let mut inner = self.lock();
-        if !inner.desk.settled.remove(&pending.id()) {
-            inner.desk.waiting.insert(pending.id(), waker.clone());
+        if let Some(seat) = inner.desk.seats.get_mut(&pending.id())
+            && !seat.settled
+        {
+            seat.waker = Some(waker.clone());
             return Poll::Pending;
         }
+        inner.desk.seats.remove(&pending.id());
         match inner.machine.take(pending) {
             Some(reply) => Poll::Ready(reply),
             // It has settled and nobody else can take it.
@@ -188,14 +208,12 @@ impl<L: Link, T> Owner<T> for L {
     fn abandon(&self, call: CallId) {
         let now = self.now();
         let mut inner = self.lock();
+        let seat = inner.desk.seats.remove(&call);
         inner.machine.cancel(now, call);
         inner.machine.forget(call);
-        inner.desk.waiting.remove(&call);
-        inner.desk.settled.remove(&call);
-        inner.desk.progress.remove(&call);
         drop(inner);
+        // With it goes the application's hook, whose drop is its own business.
+        drop(seat);
         self.turn();
-        // Cancelling settles the call once more, for nobody.
-        self.lock().desk.settled.remove(&call);
     }
 }

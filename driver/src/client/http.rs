@@ -1,7 +1,6 @@
 //! A client on HTTP: the exchange machine, and the pool of connections that carries its exchanges.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Waker;
 
@@ -18,6 +17,7 @@ use super::{Hooks, Traffic};
 use crate::endpoint::{Endpoint, Status, WakerSlot, keep_time};
 use crate::error::Error;
 use crate::runtime::Runtime;
+use crate::turn::{Done, Turn};
 
 pub(super) struct HttpClient<R: Runtime> {
     runtime: R,
@@ -25,6 +25,7 @@ pub(super) struct HttpClient<R: Runtime> {
     host: String,
     port: u16,
     inner: Mutex<desk::Inner<Carried>>,
+    turn: Turn,
     /// Wakes whoever keeps the time.
     time: WakerSlot,
     this: Weak<Self>,
@@ -70,64 +71,85 @@ enum Step {
     Effect(Effect),
     Connect(ConnectionId),
     Wake(Arc<WakerSlot>),
+    Sent(Vec<u8>),
+    Received(Vec<u8>),
 }
 
 impl Carried {
     /// Lets machine and pool talk to each other, up to something that needs the lock to be free.
     fn step(&mut self, desk: &mut Desk, hooks: &Hooks, now: Now) -> Option<Step> {
+        let mut counting = false;
         loop {
-            match self.http.poll_output() {
-                Some(HttpOutput::Event(event)) => return Some(Step::Effect(desk.note(event))),
-                Some(HttpOutput::Send { exchange, request }) => {
-                    hooks.traffic(Traffic::Sent(&request.body));
-                    match self.pool.submit(now, &request.head, &request.body) {
-                        Ok(carrier) => {
-                            self.exchanges.insert(carrier, exchange);
-                            self.carriers.insert(exchange, carrier);
-                        }
-                        Err(full) => self.http.handle_failed(now, exchange, &full.to_string(), true),
+            // What has come goes first: a connection whose response is complete is free again before anybody
+            // hears of the response and makes the next call.
+            match self.pool.poll_output() {
+                Some(PoolOutput::Connect(connection)) => {
+                    self.connections.insert(connection, Arc::default());
+                    return Some(Step::Connect(connection));
+                }
+                Some(PoolOutput::Close(connection)) => {
+                    if let Some(waker) = self.connections.remove(&connection) {
+                        return Some(Step::Wake(waker));
                     }
                 }
-                Some(HttpOutput::Abort(exchange)) => {
-                    if let Some(carrier) = self.carriers.remove(&exchange) {
-                        self.exchanges.remove(&carrier);
-                        self.pool.abort(now, carrier);
+                Some(PoolOutput::Head(carrier, head)) => {
+                    if let Some(exchange) = self.exchanges.get(&carrier) {
+                        self.http.handle_head(now, *exchange, head);
+                    }
+                }
+                Some(PoolOutput::Body(carrier, bytes)) => {
+                    if let Some(exchange) = self.exchanges.get(&carrier) {
+                        let copy = hooks.copy(bytes);
+                        self.http.handle_body(now, *exchange, bytes);
+                        if let Some(bytes) = copy {
+                            return Some(Step::Received(bytes));
+                        }
+                    }
+                }
+                Some(PoolOutput::End(carrier)) => {
+                    if let Some(exchange) = self.finish(carrier) {
+                        self.http.handle_end(now, exchange, End::Complete);
+                    }
+                }
+                Some(PoolOutput::Failed { exchange: carrier, reason, unsent }) => {
+                    if let Some(exchange) = self.finish(carrier) {
+                        self.http.handle_failed(now, exchange, &reason, unsent);
                     }
                 }
                 Some(_) => {}
-                None => match self.pool.poll_output() {
-                    Some(PoolOutput::Connect(connection)) => {
-                        self.connections.insert(connection, Arc::default());
-                        return Some(Step::Connect(connection));
+                None => match self.http.poll_output() {
+                    Some(HttpOutput::Event(event)) => {
+                        let effect = desk.note(event);
+                        if desk.is_closed() {
+                            self.pool.close(now);
+                        }
+                        return Some(Step::Effect(effect));
                     }
-                    Some(PoolOutput::Close(connection)) => {
-                        if let Some(waker) = self.connections.remove(&connection) {
-                            return Some(Step::Wake(waker));
+                    Some(HttpOutput::Send { exchange, request }) => {
+                        match self.pool.submit(now, &request.head, &request.body) {
+                            Ok(carrier) => {
+                                self.exchanges.insert(carrier, exchange);
+                                self.carriers.insert(exchange, carrier);
+                            }
+                            Err(full) => self.http.handle_failed(now, exchange, &full.to_string(), true),
+                        }
+                        if let Some(body) = hooks.copy(&request.body) {
+                            return Some(Step::Sent(body));
                         }
                     }
-                    Some(PoolOutput::Head(carrier, head)) => {
-                        if let Some(exchange) = self.exchanges.get(&carrier) {
-                            self.http.handle_head(now, *exchange, head);
-                        }
-                    }
-                    Some(PoolOutput::Body(carrier, bytes)) => {
-                        if let Some(exchange) = self.exchanges.get(&carrier) {
-                            hooks.traffic(Traffic::Received(bytes));
-                            self.http.handle_body(now, *exchange, bytes);
-                        }
-                    }
-                    Some(PoolOutput::End(carrier)) => {
-                        if let Some(exchange) = self.finish(carrier) {
-                            self.http.handle_end(now, exchange, End::Complete);
-                        }
-                    }
-                    Some(PoolOutput::Failed { exchange: carrier, reason, unsent }) => {
-                        if let Some(exchange) = self.finish(carrier) {
-                            self.http.handle_failed(now, exchange, &reason, unsent);
+                    Some(HttpOutput::Abort(exchange)) => {
+                        if let Some(carrier) = self.carriers.remove(&exchange) {
+                            self.exchanges.remove(&carrier);
+                            self.pool.abort(now, carrier);
                         }
                     }
                     Some(_) => {}
-                    None => return None,
+                    None if counting => return None,
+                    None => {
+                        // Timers that were set going begin to count, so that nobody has to be woken for that.
+                        self.pool.handle_timeout(now);
+                        counting = true;
+                    }
                 },
             }
         }
@@ -178,6 +200,7 @@ impl<R: Runtime> HttpClient<R> {
                 },
                 desk: Desk::default(),
             }),
+            turn: Turn::default(),
             time: WakerSlot::default(),
             this: this.clone(),
         });
@@ -195,39 +218,46 @@ impl<R: Runtime> HttpClient<R> {
 
     /// Does what machine and pool say; `except` names a connection that looks for output by itself.
     fn advance(&self, except: Option<ConnectionId>) {
-        loop {
-            let mut inner = self.lock();
-            let desk::Inner { machine, desk } = &mut *inner;
-            let step = machine.step(desk, &self.hooks, self.runtime.now());
-            drop(inner);
-            match step {
-                Some(Step::Effect(effect)) => effect.perform(&self.hooks),
-                Some(Step::Connect(connection)) => self.connect(connection),
-                Some(Step::Wake(waker)) => waker.wake(),
-                None => break,
+        let done = self.turn.run(|| {
+            loop {
+                let mut inner = self.lock();
+                let desk::Inner { machine, desk } = &mut *inner;
+                let step = machine.step(desk, &self.hooks, self.runtime.now());
+                drop(inner);
+                match step {
+                    Some(Step::Effect(effect)) => effect.perform(&self.hooks),
+                    Some(Step::Connect(connection)) => self.connect(connection),
+                    Some(Step::Wake(waker)) => waker.wake(),
+                    Some(Step::Sent(bytes)) => self.hooks.traffic(Traffic::Sent(&bytes)),
+                    Some(Step::Received(bytes)) => self.hooks.traffic(Traffic::Received(&bytes)),
+                    None => return,
+                }
             }
+        });
+        match done {
+            Done::ByAnother => {}
+            Done::Alone => self.wake(|machine, connection| {
+                Some(connection) != except && !machine.pool.transmit(connection).is_empty()
+            }),
+            // What the others gave in may be read on, now that it is worked off.
+            Done::ForOthers => self.wake(|_, connection| Some(connection) != except),
         }
-        self.wake(except);
     }
 
-    /// Wakes the connections that have something to send, and the timekeeper when it sleeps too long.
-    fn wake(&self, except: Option<ConnectionId>) {
-        let mut inner = self.lock();
-        let machine = &mut inner.machine;
-        let busy = |(connection, waker): (&ConnectionId, &Arc<WakerSlot>)| {
-            let wakes = Some(*connection) != except && !machine.pool.transmit(*connection).is_empty();
-            wakes.then(|| waker.clone())
-        };
-        let busy: Vec<_> = machine.connections.iter().filter_map(busy).collect();
-        let timeout = machine.timeout();
-        let sooner = match (timeout, machine.armed) {
+    /// Wakes connections, and the timekeeper when it sleeps too long.
+    fn wake(&self, which: impl Fn(&Carried, ConnectionId) -> bool) {
+        let inner = self.lock();
+        let machine = &inner.machine;
+        let connections = machine.connections.iter().filter(|(id, _)| which(machine, **id));
+        let wakers: Vec<_> = connections.map(|(_, waker)| waker.clone()).collect();
+        let sooner = match (machine.timeout(), machine.armed) {
             (Some(timeout), Some(armed)) => timeout < armed,
             (Some(_), None) => true,
             (None, _) => false,
         };
         let over = inner.desk.is_closed();
         drop(inner);
-        busy.iter().for_each(|waker| waker.wake());
+        wakers.iter().for_each(|waker| waker.wake());
         if sooner || over {
             self.time.wake();
         }
@@ -238,35 +268,55 @@ impl<R: Runtime> HttpClient<R> {
             return;
         };
         let runtime = self.runtime.clone();
+        let opening = Opening { client, connection };
         self.runtime.spawn(Box::pin(async move {
-            let connected = runtime.connect(client.host.clone(), client.port).await;
-            let now = runtime.now();
-            match connected {
-                Ok(stream) => {
-                    let waker = {
-                        let machine = &mut client.lock().machine;
-                        machine.pool.handle_connected(now, connection);
-                        // Gone when the pool closed the connection before it was there.
-                        machine.connections.get(&connection).cloned()
-                    };
-                    let Some(waker) = waker else {
-                        return;
-                    };
-                    client.advance(Some(connection));
-                    let end = Connection { client, id: connection, waker, reading: AtomicBool::new(false) };
-                    runtime.drive(stream, Arc::new(end)).await;
-                }
+            let client = opening.client.clone();
+            let stream = match runtime.connect(client.host.clone(), client.port).await {
+                Ok(stream) => stream,
                 Err(error) => {
                     let reason = format!("cannot connect to {}, port {}: {error}", client.host, client.port);
-                    {
-                        let machine = &mut client.lock().machine;
-                        machine.pool.handle_connect_failed(now, connection, &reason);
-                        machine.connections.remove(&connection);
-                    }
-                    client.advance(None);
+                    return opening.failed(&reason);
                 }
+            };
+            let waker = {
+                let machine = &mut client.lock().machine;
+                machine.pool.handle_connected(runtime.now(), connection);
+                // Gone when the pool closed the connection before it was there.
+                machine.connections.get(&connection).cloned()
+            };
+            if let Some(waker) = waker {
+                client.advance(Some(connection));
+                let end = Connection { client: client.clone(), id: connection, waker };
+                runtime.drive(stream, Arc::new(end)).await;
             }
         }));
+    }
+}
+
+/// A connection on its way. One that comes to nothing, also because the runtime has no place for its task or
+/// shuts down, must not be waited for.
+struct Opening<R: Runtime> {
+    client: Arc<HttpClient<R>>,
+    connection: ConnectionId,
+}
+
+impl<R: Runtime> Opening<R> {
+    fn failed(&self, reason: &str) {
+        {
+            let machine = &mut self.client.lock().machine;
+            let now = self.client.runtime.now();
+            // One that was open already fails as a connection that broke.
+            machine.pool.handle_connect_failed(now, self.connection, reason);
+            machine.pool.handle_end(now, self.connection, End::Broken);
+            machine.connections.remove(&self.connection);
+        }
+        self.client.advance(None);
+    }
+}
+
+impl<R: Runtime> Drop for Opening<R> {
+    fn drop(&mut self) {
+        self.failed("the connection was given up");
     }
 }
 
@@ -291,16 +341,12 @@ struct Connection<R: Runtime> {
     client: Arc<HttpClient<R>>,
     id: ConnectionId,
     waker: Arc<WakerSlot>,
-    /// While input is handled, whoever pumps the stream looks for output right after: no need to wake it.
-    reading: AtomicBool,
 }
 
 impl<R: Runtime> Connection<R> {
     fn input(&self, input: impl FnOnce(&mut Pool)) {
-        self.reading.store(true, Ordering::SeqCst);
         input(&mut self.client.lock().machine.pool);
         self.client.advance(Some(self.id));
-        self.reading.store(false, Ordering::SeqCst);
     }
 }
 
@@ -312,6 +358,10 @@ impl<R: Runtime> Endpoint for Connection<R> {
     fn handle_end(&self, now: Now, end: End) {
         self.input(|pool| pool.handle_end(now, self.id, end));
     }
+
+    /// The response may have arrived before the server stopped reading the request, such as one that it finds
+    /// too large. Reading ends with the connection.
+    fn handle_write_failed(&self, _: Now) {}
 
     /// The timekeeper has the timers of the whole pool.
     fn handle_timeout(&self, _: Now) {}

@@ -4,17 +4,19 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Waker;
+use std::time::Duration;
 
 use mcp_proto::client::{Call, CallId, CallOptions, Config, Connection, Output, Pending};
 use mcp_proto::error::CallError;
 use mcp_proto::head::End;
-use mcp_proto::time::Now;
+use mcp_proto::time::{Instant, Now};
 
 use super::desk::{self, Desk, Inner, Link, Machine};
 use super::{Hooks, Traffic};
 use crate::endpoint::{Endpoint, Status, WakerSlot};
-use crate::process::{self, Child, Command};
+use crate::process::{self, Child, Command, DRAIN, Remains};
 use crate::runtime::{Process, Runtime};
+use crate::turn::{Done, Turn};
 
 /// The client's end of the stream, whichever process is at the other.
 pub(super) struct LineClient<R: Runtime> {
@@ -26,8 +28,9 @@ pub(super) struct LineClient<R: Runtime> {
     /// Counts the streams; input from any but the last is no longer heard.
     stream: AtomicU64,
     waker: WakerSlot,
-    /// While input is handled, whoever pumps the stream looks for output right after: no need to wake it.
-    reading: AtomicBool,
+    turn: Turn,
+    /// How long a process may take to exit.
+    patience: Duration,
     this: Weak<Self>,
 }
 
@@ -81,6 +84,7 @@ impl<R: Runtime> LineClient<R> {
     }
 
     fn new(runtime: &R, config: Arc<Config>, hooks: Hooks, command: Option<Command>) -> Arc<Self> {
+        let patience = config.limits.child_exit;
         let machine = Connection::new(runtime.now(), config);
         Arc::new_cyclic(|this| Self {
             runtime: runtime.clone(),
@@ -89,7 +93,8 @@ impl<R: Runtime> LineClient<R> {
             server: Mutex::new(Server { command, child: None }),
             stream: AtomicU64::new(0),
             waker: WakerSlot::default(),
-            reading: AtomicBool::new(false),
+            turn: Turn::default(),
+            patience,
             this: this.clone(),
         })
     }
@@ -117,8 +122,13 @@ impl<R: Runtime> LineClient<R> {
 
     fn adopt(&self, process: Process<R>) {
         let Process { stream, stderr, exit, id } = process;
-        let child = Child::adopt(&self.runtime, stderr, exit, id, self.hooks.stderr.clone());
+        let remains = Remains { stderr, exit, id };
+        let child = Child::adopt(&self.runtime, remains, self.patience, self.hooks.stderr.clone());
         self.server().child = Some(child.clone());
+        if self.lock().machine.is_closed() {
+            // Closed while the process was being started.
+            child.release();
+        }
         self.drive(stream, Some(child));
     }
 
@@ -127,7 +137,8 @@ impl<R: Runtime> LineClient<R> {
             return;
         };
         let number = self.stream.fetch_add(1, Ordering::SeqCst) + 1;
-        let end = Arc::new(StreamEnd { client, number, child, ended: AtomicBool::new(false) });
+        let (ended, heard) = (AtomicBool::new(false), Mutex::new(Instant::ZERO));
+        let end = Arc::new(StreamEnd { client, number, child, ended, heard });
         self.runtime.spawn(self.runtime.drive(stream, end));
     }
 
@@ -150,30 +161,30 @@ impl<R: Runtime> LineClient<R> {
         self.server.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives the machine an input and does what it says.
+    /// Gives the machine an input and does what it says. Whoever pumps the stream looks for output after it.
     fn input(&self, input: impl FnOnce(&mut Connection)) {
-        self.reading.store(true, Ordering::SeqCst);
         input(&mut self.lock().machine);
         self.deliver();
-        self.reading.store(false, Ordering::SeqCst);
     }
 
     /// Hands out events one by one, each with no lock held.
-    fn deliver(&self) {
-        loop {
-            let mut inner = self.lock();
-            let effect = match inner.machine.poll_output() {
-                Some(Output::Event(event)) => Some(inner.desk.note(event)),
-                Some(Output::Respawn) => None,
-                Some(_) => continue,
-                None => return,
-            };
-            drop(inner);
-            match effect {
-                Some(effect) => effect.perform(&self.hooks),
-                None => self.respawn(),
+    fn deliver(&self) -> Done {
+        self.turn.run(|| {
+            loop {
+                let mut inner = self.lock();
+                let effect = match inner.machine.poll_output() {
+                    Some(Output::Event(event)) => Some(inner.desk.note(event)),
+                    Some(Output::Respawn) => None,
+                    Some(_) => continue,
+                    None => return,
+                };
+                drop(inner);
+                match effect {
+                    Some(effect) => effect.perform(&self.hooks),
+                    None => self.respawn(),
+                }
             }
-        }
+        })
     }
 }
 
@@ -189,8 +200,7 @@ impl<R: Runtime> Link for LineClient<R> {
     }
 
     fn turn(&self) {
-        self.deliver();
-        if !self.reading.load(Ordering::SeqCst) {
+        if self.deliver() != Done::ByAnother {
             self.waker.wake();
         }
     }
@@ -202,16 +212,33 @@ struct StreamEnd<R: Runtime> {
     number: u64,
     child: Option<Child>,
     ended: AtomicBool,
+    /// When something was heard last.
+    heard: Mutex<Instant>,
 }
 
 impl<R: Runtime> StreamEnd<R> {
     fn is_current(&self) -> bool {
-        self.client.stream.load(Ordering::SeqCst) == self.number && !self.ended.load(Ordering::SeqCst)
+        self.client.stream.load(Ordering::SeqCst) == self.number
+    }
+
+    fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::SeqCst)
+    }
+
+    /// When the output of a process that has exited counts as ended, although somebody else holds it.
+    fn given_up(&self) -> Option<Instant> {
+        let exited = self.child.as_ref()?.read_until()?;
+        Some(exited.max(*self.heard() + DRAIN)).filter(|_| !self.has_ended())
+    }
+
+    fn heard(&self) -> MutexGuard<'_, Instant> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<R: Runtime> Endpoint for StreamEnd<R> {
     fn handle_bytes(&self, now: Now, bytes: &[u8]) {
+        *self.heard() = now.mono;
         if self.is_current() {
             self.client.hooks.traffic(Traffic::Received(bytes));
             self.client.input(|machine| machine.handle_bytes(now, bytes));
@@ -231,43 +258,65 @@ impl<R: Runtime> Endpoint for StreamEnd<R> {
         self.client.runtime.spawn(Box::pin(async move {
             let obituary = child.obituary().await.to_string();
             let now = client.runtime.now();
-            client.input(|machine| machine.handle_failed(now, &obituary));
-            client.waker.wake();
+            client.lock().machine.handle_failed(now, &obituary);
+            client.turn();
         }));
     }
 
+    /// A process that does not read any more may still have said something: it is read to its end, which is
+    /// now not far.
+    fn handle_write_failed(&self, now: Now) {
+        match &self.child {
+            Some(child) => child.release(),
+            None => self.handle_end(now, End::Broken),
+        }
+    }
+
     fn handle_timeout(&self, now: Now) {
-        self.client.input(|machine| machine.handle_timeout(now));
+        if self.given_up().is_some_and(|until| until <= now.mono) {
+            self.handle_end(now, End::Complete);
+        }
+        if self.is_current() {
+            self.client.input(|machine| machine.handle_timeout(now));
+        }
     }
 
     fn transmit(&self, _: Now, write: &mut dyn FnMut(&[u8]) -> usize) {
-        if !self.is_current() {
+        if !self.is_current() || self.has_ended() {
             return;
         }
-        let machine = &mut self.client.lock().machine;
+        let mut inner = self.client.lock();
+        let machine = &mut inner.machine;
         let taken = write(machine.transmit());
-        if taken > 0 {
-            self.client.hooks.traffic(Traffic::Sent(machine.transmit().get(..taken).unwrap_or_default()));
-            machine.advance(taken);
+        let sent = self.client.hooks.copy(machine.transmit().get(..taken).unwrap_or_default());
+        machine.advance(taken);
+        drop(inner);
+        if let Some(sent) = sent {
+            self.client.hooks.traffic(Traffic::Sent(&sent));
         }
     }
 
     fn status(&self) -> Status {
         let inner = self.client.lock();
         let machine = &inner.machine;
-        let current = self.client.stream.load(Ordering::SeqCst) == self.number;
-        let sent = machine.transmit().is_empty();
+        let (current, ended) = (self.is_current(), self.has_ended());
+        let timeout = machine.poll_timeout().filter(|_| current);
+        let said_all = machine.is_closed() && machine.transmit().is_empty();
         Status {
-            timeout: machine.poll_timeout().filter(|_| current),
+            timeout: timeout.into_iter().chain(self.given_up()).min(),
             wants_read: machine.wants_read(),
-            write_closed: machine.is_closed() && sent,
-            finished: !current || (machine.is_closed() && self.ended.load(Ordering::SeqCst)),
+            write_closed: said_all || ended,
+            // A process is read to its end even when nobody listens: it may have something to finish.
+            finished: !current || ended || (said_all && self.child.is_none()),
         }
     }
 
     fn register(&self, waker: &Waker) {
-        if self.client.stream.load(Ordering::SeqCst) == self.number {
+        if self.is_current() {
             self.client.waker.register(waker);
+        }
+        if let Some(child) = &self.child {
+            child.register_stream(waker);
         }
     }
 }

@@ -20,6 +20,7 @@ use mcp_proto::model::{
 
 use crate::context::Report;
 use crate::error::Error;
+use crate::hook;
 use crate::process::Command;
 use crate::reply::{Mode, Running};
 use crate::runtime::Runtime;
@@ -180,10 +181,16 @@ pub(crate) struct Hooks {
 }
 
 impl Hooks {
+    /// Shows traffic. No lock may be held.
     fn traffic(&self, traffic: Traffic<'_>) {
-        if let Some(hook) = &self.traffic {
-            hook(traffic);
+        if let Some(show) = &self.traffic {
+            hook::call(|| show(traffic));
         }
+    }
+
+    /// Bytes to be shown once the lock that they are behind is free; `None` when nobody looks.
+    fn copy(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        (self.traffic.is_some() && !bytes.is_empty()).then(|| bytes.to_vec())
     }
 }
 

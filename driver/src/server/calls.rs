@@ -76,6 +76,16 @@ fn run<R: Runtime>(runtime: &R, state: &Arc<CallState>, mut future: BoxFuture<()
         return;
     }
     state.keep(future);
-    let state = state.clone();
-    runtime.spawn(Box::pin(poll_fn(move |cx| state.poll_rest(cx))));
+    let rest = Rest(state.clone());
+    runtime.spawn(Box::pin(poll_fn(move |cx| rest.0.poll_rest(cx))));
+}
+
+/// The task of a handler. A runtime that refuses it, or shuts down, drops it: then the handler goes with it,
+/// and its responder answers.
+struct Rest(Arc<CallState>);
+
+impl Drop for Rest {
+    fn drop(&mut self) {
+        self.0.drop_rest();
+    }
 }

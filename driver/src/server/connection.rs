@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
-use mcp_proto::head::{End, RequestHead};
+use mcp_proto::head::End;
 use mcp_proto::time::Now;
 use mcp_proto::wire::http1::{ServerConnection, ServerOutput};
 
@@ -11,6 +11,7 @@ use super::exchange::ExchangeHandle;
 use super::http::{HttpService, Shutdown, StopState};
 use crate::endpoint::{Endpoint, Status, WakerSlot};
 use crate::runtime::Runtime;
+use crate::turn::Turn;
 
 /// Serves a connection in the background, until it ends.
 pub(super) fn serve<R: Runtime>(service: &Arc<HttpService<R>>, stop: &Arc<StopState>, stream: R::Stream) {
@@ -19,21 +20,22 @@ pub(super) fn serve<R: Runtime>(service: &Arc<HttpService<R>>, stop: &Arc<StopSt
     let connection = Arc::new(Connection {
         service: service.clone(),
         inner: Mutex::new(Inner { machine, exchange: None }),
+        turn: Turn::default(),
         waker: WakerSlot::default(),
     });
-    let shutdown: Arc<dyn Shutdown> = connection.clone();
-    let key = stop.enter(Arc::downgrade(&shutdown));
-    drop(shutdown);
-    let (stop, driven) = (stop.clone(), runtime.drive(stream, connection));
+    let presence = stop.enter(&connection);
+    let gone = Gone(connection.clone());
+    let driven = runtime.drive(stream, connection);
     runtime.spawn(Box::pin(async move {
+        let (_presence, _gone) = (presence, gone);
         driven.await;
-        stop.leave(key);
     }));
 }
 
 struct Connection<R: Runtime> {
     service: Arc<HttpService<R>>,
     inner: Mutex<Inner<R>>,
+    turn: Turn,
     waker: WakerSlot,
 }
 
@@ -42,9 +44,10 @@ struct Inner<R: Runtime> {
     exchange: Option<Arc<ExchangeHandle<R>>>,
 }
 
-/// An input of the exchange that may start a handler, so no lock may be held.
+/// What may call code of users, so that no lock may be held.
 enum Step {
-    Open(RequestHead),
+    Opened,
+    Work,
     End,
     Abort,
 }
@@ -56,72 +59,92 @@ impl<R: Runtime> Connection<R> {
 
     /// Gives the machine an input, and the exchange what comes of it.
     fn input(&self, input: impl FnOnce(&mut ServerConnection)) {
-        let mut inner = self.lock();
-        input(&mut inner.machine);
-        loop {
-            // A finished response makes room for the next request, so it goes first.
-            inner.answer();
-            let Some(step) = inner.next_step() else {
-                return;
-            };
-            let exchange = inner.exchange.clone();
-            drop(inner);
-            match (step, exchange) {
-                (Step::Open(head), _) => {
-                    let exchange = ExchangeHandle::open(&self.service, head);
-                    self.waker.share(|waker| exchange.register(waker));
-                    self.lock().exchange = Some(exchange);
+        input(&mut self.lock().machine);
+        self.work();
+    }
+
+    /// Lets connection and exchange talk to each other until neither has anything to say.
+    fn work(&self) {
+        self.turn.run(|| {
+            loop {
+                let step = self.lock().step(&self.service);
+                let Some((exchange, step)) = step else {
+                    return;
+                };
+                match step {
+                    Step::Opened => {
+                        self.waker.share(|waker| exchange.register(waker));
+                        exchange.work();
+                    }
+                    Step::Work => {
+                        exchange.work();
+                    }
+                    Step::End => exchange.handle_end(End::Complete),
+                    Step::Abort => exchange.handle_abort(),
                 }
-                (Step::End, Some(exchange)) => exchange.handle_end(End::Complete),
-                (Step::Abort, Some(exchange)) => {
-                    exchange.handle_abort();
-                    self.lock().exchange = None;
-                }
-                (_, None) => {}
             }
-            inner = self.lock();
-        }
+        });
     }
 }
 
 impl<R: Runtime> Inner<R> {
-    fn next_step(&mut self) -> Option<Step> {
-        while let Some(output) = self.machine.poll_output() {
-            match output {
-                ServerOutput::Request { head, .. } => return Some(Step::Open(head)),
+    fn step(&mut self, service: &Arc<HttpService<R>>) -> Option<(Arc<ExchangeHandle<R>>, Step)> {
+        // A finished response makes room for the next request, so it goes first.
+        if let Some(exchange) = self.answer() {
+            return Some((exchange, Step::Work));
+        }
+        loop {
+            let step = match self.machine.poll_output()? {
+                ServerOutput::Request { head, .. } => {
+                    self.exchange = Some(ExchangeHandle::prepare(service, head));
+                    Step::Opened
+                }
                 ServerOutput::Body(bytes) => {
                     if let Some(exchange) = &self.exchange {
-                        exchange.handle_body(bytes);
+                        exchange.feed(bytes);
                     }
+                    Step::Work
                 }
-                ServerOutput::End => return Some(Step::End),
-                ServerOutput::Aborted => return Some(Step::Abort),
-                _ => {}
+                ServerOutput::End => Step::End,
+                ServerOutput::Aborted => return Some((self.exchange.take()?, Step::Abort)),
+                _ => continue,
+            };
+            // Without one its response is finished, and the rest of the request is of no use.
+            if let Some(exchange) = &self.exchange {
+                return Some((exchange.clone(), step));
             }
         }
-        None
     }
 
     /// Moves what there is of the response from the exchange to the connection, as far as there is room.
-    fn answer(&mut self) {
-        let Some(exchange) = &self.exchange else {
-            return;
-        };
+    /// Returns the exchange when it may have more to say after that.
+    fn answer(&mut self) -> Option<Arc<ExchangeHandle<R>>> {
+        let exchange = self.exchange.as_ref()?;
         if let Some((head, length)) = exchange.take_head() {
             // The machine handed out this request and has had no answer to it: a refusal means that the
             // connection is over, which it says itself.
             let _ = self.machine.respond(&head, length);
         }
         let machine = &mut self.machine;
-        exchange.transmit(&mut |bytes| {
+        let taken = exchange.take(&mut |bytes| {
             let taken = bytes.get(..machine.send_room()).unwrap_or(bytes);
             machine.send(taken);
             taken.len()
         });
         if exchange.is_ended() {
             self.machine.finish();
-            self.exchange = None;
+            return self.exchange.take();
         }
+        (taken > 0).then(|| exchange.clone())
+    }
+}
+
+/// A connection that is dropped before its client is gone, with its runtime, leaves no handler behind.
+struct Gone<R: Runtime>(Arc<Connection<R>>);
+
+impl<R: Runtime> Drop for Gone<R> {
+    fn drop(&mut self) {
+        self.0.handle_end(self.0.service.now(), End::Broken);
     }
 }
 
@@ -142,8 +165,9 @@ impl<R: Runtime> Endpoint for Connection<R> {
         self.input(|machine| machine.handle_timeout(now));
     }
 
-    fn transmit(&self, _: Now, write: &mut dyn FnMut(&[u8]) -> usize) {
-        self.input(|_| {});
+    fn transmit(&self, now: Now, write: &mut dyn FnMut(&[u8]) -> usize) {
+        // Timers that an answer has set going begin to count, so that nobody has to be woken for that.
+        self.input(|machine| machine.handle_timeout(now));
         let mut inner = self.lock();
         let taken = write(inner.machine.transmit());
         inner.machine.advance(taken);

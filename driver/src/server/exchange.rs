@@ -7,7 +7,9 @@ use std::task::Waker;
 use mcp_proto::error::ErrorObject;
 use mcp_proto::head::{BodyLength, End, RequestHead, ResponseHead};
 use mcp_proto::model::LoggingMessageNotificationParams;
-use mcp_proto::server::{Call, CallId, Exchange, ExchangeId, ExchangeOutput, Progress, WriteResult};
+use mcp_proto::server::{
+    Call, CallId, Exchange, ExchangeId, ExchangeOutput, Progress, SessionQuery, WriteResult,
+};
 use mcp_proto::time::{Instant, Now};
 use mcp_proto::wire::jsonrpc::RequestId;
 
@@ -16,6 +18,7 @@ use super::http::HttpService;
 use crate::context::{Outlet, Report};
 use crate::endpoint::WakerSlot;
 use crate::runtime::Runtime;
+use crate::turn::{Done, Turn};
 
 /// An exchange under way, for whatever carries HTTP: our own connections, hyper, axum, a Worker.
 ///
@@ -27,8 +30,9 @@ pub struct ExchangeHandle<R: Runtime> {
     inner: Mutex<Inner>,
     calls: Calls,
     waker: WakerSlot,
-    /// While input is handled, whoever gave it looks for output right after: no need to wake it.
-    reading: AtomicBool,
+    turn: Turn,
+    /// Whether a session may cancel a call of it, so that the service knows where to find it.
+    routed: AtomicBool,
     this: Weak<Self>,
 }
 
@@ -43,31 +47,43 @@ enum Effect {
     Call(CallId, Call),
     Cancelled(CallId),
     Report(Report),
+    /// The session table may have decided something for other exchanges.
+    Route,
 }
 
 impl<R: Runtime> ExchangeHandle<R> {
     /// Opens an exchange for a request whose head has arrived.
     pub fn open(service: &Arc<HttpService<R>>, head: RequestHead) -> Arc<Self> {
+        let handle = Self::prepare(service, head);
+        handle.work();
+        handle
+    }
+
+    /// The same, but for what may call code of users: [`work`](Self::work) is to follow.
+    pub(super) fn prepare(service: &Arc<HttpService<R>>, head: RequestHead) -> Arc<Self> {
         let id = service.next_id();
-        let now = service.now();
-        let machine = Exchange::new(now, id, service.config().clone(), head);
-        let handle = Arc::new_cyclic(|this| Self {
+        let machine = Exchange::new(service.now(), id, service.config().clone(), head);
+        Arc::new_cyclic(|this| Self {
             service: service.clone(),
             id,
             inner: Mutex::new(Inner { machine, head: None, ended: false }),
             calls: Calls::default(),
             waker: WakerSlot::default(),
-            reading: AtomicBool::new(false),
+            turn: Turn::default(),
+            routed: AtomicBool::new(false),
             this: this.clone(),
-        });
-        handle.input(|_| {});
-        handle
+        })
     }
 
     /// A piece of the request's body.
     pub fn handle_body(&self, bytes: &[u8]) {
-        let now = self.service.now();
-        self.input(|machine| machine.handle_body(now, bytes));
+        self.feed(bytes);
+        self.work();
+    }
+
+    /// A piece of the request's body; [`work`](Self::work) is to follow.
+    pub(super) fn feed(&self, bytes: &[u8]) {
+        self.lock().machine.handle_body(self.service.now(), bytes);
     }
 
     /// The end of the request's body.
@@ -88,9 +104,7 @@ impl<R: Runtime> ExchangeHandle<R> {
     }
 
     pub(super) fn handle_cancel(&self, request: &RequestId) {
-        let now = self.service.now();
-        self.input(|machine| machine.handle_cancel(now, request));
-        self.waker.wake();
+        self.say(|machine, now| machine.handle_cancel(now, request));
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is to be called at the latest.
@@ -105,12 +119,17 @@ impl<R: Runtime> ExchangeHandle<R> {
 
     /// Shows `write` what there is of the response's body; what it takes is forgotten.
     pub fn transmit(&self, write: &mut dyn FnMut(&[u8]) -> usize) {
+        if self.take(write) > 0 {
+            self.work();
+        }
+    }
+
+    /// The same; [`work`](Self::work) is to follow when anything was taken.
+    pub(super) fn take(&self, write: &mut dyn FnMut(&[u8]) -> usize) -> usize {
         let mut inner = self.lock();
         let taken = write(inner.machine.transmit());
-        if taken > 0 {
-            inner.machine.advance(taken);
-            self.settle(inner);
-        }
+        inner.machine.advance(taken);
+        taken
     }
 
     /// Whether the response is complete and taken.
@@ -128,31 +147,23 @@ impl<R: Runtime> ExchangeHandle<R> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives the machine an input and does what it says. Handlers run with no lock held.
+    /// Gives the machine an input and does what it says. Whoever gave it looks for output after it.
     fn input(&self, input: impl FnOnce(&mut Exchange)) {
-        self.reading.store(true, Ordering::SeqCst);
-        let mut inner = self.lock();
-        input(&mut inner.machine);
-        loop {
-            let effect = self.advance(&mut inner);
-            drop(inner);
-            match effect {
-                Some(effect) => self.perform(effect),
-                None => break,
-            }
-            inner = self.lock();
-        }
-        self.reading.store(false, Ordering::SeqCst);
+        input(&mut self.lock().machine);
+        self.work();
     }
 
-    /// Does what the machine says after something other than an input.
-    fn settle(&self, mut inner: MutexGuard<'_, Inner>) {
-        let effect = self.advance(&mut inner);
-        drop(inner);
-        if let Some(effect) = effect {
-            self.perform(effect);
-            self.input(|_| {});
-        }
+    /// Does what the machine says. Handlers run with no lock held.
+    pub(super) fn work(&self) -> Done {
+        self.turn.run(|| {
+            loop {
+                let effect = self.advance(&mut self.lock());
+                match effect {
+                    Some(effect) => self.perform(effect),
+                    None => return,
+                }
+            }
+        })
     }
 
     /// Takes the machine's outputs up to one that needs the lock to be free.
@@ -162,8 +173,14 @@ impl<R: Runtime> ExchangeHandle<R> {
                 ExchangeOutput::Head(head, length) => inner.head = Some((head, length)),
                 ExchangeOutput::End => inner.ended = true,
                 ExchangeOutput::Session(query) => {
-                    let answer = self.service.query(self.this.clone(), self.id, query);
+                    if matches!(query, SessionQuery::Begin { .. })
+                        && !self.routed.swap(true, Ordering::SeqCst)
+                    {
+                        self.service.route(self.id, self.this.clone());
+                    }
+                    let answer = self.service.query(query);
                     inner.machine.handle_session(self.service.now(), answer);
+                    return Some(Effect::Route);
                 }
                 ExchangeOutput::Call(id, call) => return Some(Effect::Call(id, call)),
                 ExchangeOutput::Cancelled(id) => return Some(Effect::Cancelled(id)),
@@ -185,18 +202,23 @@ impl<R: Runtime> ExchangeHandle<R> {
             }
             Effect::Cancelled(id) => self.calls.cancel(id),
             Effect::Report(report) => self.service.shared().report(&report),
+            Effect::Route => self.service.route_cancellations(),
         }
-        self.service.route_cancellations();
     }
 
     /// Says something on behalf of a handler.
     fn say(&self, say: impl FnOnce(&mut Exchange, Now)) {
-        let now = self.service.now();
-        let mut inner = self.lock();
-        say(&mut inner.machine, now);
-        self.settle(inner);
-        if !self.reading.load(Ordering::SeqCst) {
+        say(&mut self.lock().machine, self.service.now());
+        if self.work() != Done::ByAnother {
             self.waker.wake();
+        }
+    }
+}
+
+impl<R: Runtime> Drop for ExchangeHandle<R> {
+    fn drop(&mut self) {
+        if *self.routed.get_mut() {
+            self.service.forget_route(self.id);
         }
     }
 }

@@ -86,22 +86,17 @@ impl<R: Runtime> HttpService<R> {
     }
 
     /// Asks the session table on behalf of an exchange.
-    pub(super) fn query(
-        &self,
-        exchange: Weak<ExchangeHandle<R>>,
-        id: ExchangeId,
-        query: SessionQuery,
-    ) -> SessionAnswer {
-        match &query {
-            SessionQuery::Begin { .. } => {
-                self.routes().insert(id, exchange);
-            }
-            SessionQuery::Finish { .. } => {
-                self.routes().remove(&id);
-            }
-            _ => {}
-        }
+    pub(super) fn query(&self, query: SessionQuery) -> SessionAnswer {
         self.sessions().handle_query(self.now(), query)
+    }
+
+    /// Remembers where to find an exchange whose calls a session may cancel.
+    pub(super) fn route(&self, id: ExchangeId, exchange: Weak<ExchangeHandle<R>>) {
+        self.routes().insert(id, exchange);
+    }
+
+    pub(super) fn forget_route(&self, id: ExchangeId) {
+        self.routes().remove(&id);
     }
 
     /// Passes on the cancellations that the session table has decided.
@@ -285,6 +280,21 @@ pub(super) struct StopState {
     connections: Mutex<BTreeMap<u64, Weak<dyn Shutdown>>>,
 }
 
+/// A connection that is open. However it ends, also with its runtime, it is counted out.
+pub(super) struct Presence {
+    stop: Arc<StopState>,
+    key: u64,
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        self.stop.connections().remove(&self.key);
+        if self.stop.is_stopped() {
+            self.stop.waker.wake();
+        }
+    }
+}
+
 /// Something that can be asked to finish.
 pub(super) trait Shutdown: Send + Sync {
     fn shutdown(&self);
@@ -302,18 +312,16 @@ impl StopState {
         self.waker.wake();
     }
 
-    /// Counts a connection in, until [`leave`](Self::leave) is called with what this returns.
-    pub(super) fn enter(&self, connection: Weak<dyn Shutdown>) -> u64 {
+    /// Counts a connection in, for as long as what this returns is kept.
+    pub(super) fn enter(self: &Arc<Self>, connection: &Arc<impl Shutdown + 'static>) -> Presence {
+        let shutdown: Arc<dyn Shutdown> = connection.clone();
         let key = self.next.fetch_add(1, Ordering::Relaxed);
-        self.connections().insert(key, connection);
-        key
-    }
-
-    pub(super) fn leave(&self, key: u64) {
-        self.connections().remove(&key);
+        self.connections().insert(key, Arc::downgrade(&shutdown));
         if self.is_stopped() {
-            self.waker.wake();
+            // It was accepted while the others were told.
+            connection.shutdown();
         }
+        Presence { stop: self.clone(), key }
     }
 
     fn connections(&self) -> MutexGuard<'_, BTreeMap<u64, Weak<dyn Shutdown>>> {

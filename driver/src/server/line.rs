@@ -1,6 +1,5 @@
 //! A server on a byte stream: one message a line.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Waker;
 
@@ -15,6 +14,7 @@ use super::calls::Calls;
 use crate::context::{Outlet, Report};
 use crate::endpoint::{Endpoint, Status, WakerSlot};
 use crate::runtime::Runtime;
+use crate::turn::{Done, Turn};
 
 /// Serves the client at the other end of a stream until it is gone.
 pub(super) async fn serve<R: Runtime>(shared: Arc<Shared<R>>, stream: R::Stream) {
@@ -24,10 +24,20 @@ pub(super) async fn serve<R: Runtime>(shared: Arc<Shared<R>>, stream: R::Stream)
         shared,
         calls: Calls::default(),
         waker: WakerSlot::default(),
-        reading: AtomicBool::new(false),
+        turn: Turn::default(),
         this: this.clone(),
     });
+    let _gone_when_dropped = Gone(link.clone());
     runtime.drive(stream, link).await;
+}
+
+/// Whoever stops serving before the client is gone leaves no handler behind.
+struct Gone<R: Runtime>(Arc<Link<R>>);
+
+impl<R: Runtime> Drop for Gone<R> {
+    fn drop(&mut self) {
+        self.0.handle_end(self.0.shared.runtime.now(), End::Broken);
+    }
 }
 
 struct Link<R: Runtime> {
@@ -35,8 +45,7 @@ struct Link<R: Runtime> {
     machine: Mutex<Connection>,
     calls: Calls,
     waker: WakerSlot,
-    /// While input is handled, whoever pumps the stream looks for output right after: no need to wake it.
-    reading: AtomicBool,
+    turn: Turn,
     this: Weak<Self>,
 }
 
@@ -45,18 +54,23 @@ impl<R: Runtime> Link<R> {
         self.machine.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives the machine an input and does what it says. Handlers run with no lock held.
+    /// Gives the machine an input and does what it says. Whoever pumps the stream looks for output after it.
     fn input(&self, input: impl FnOnce(&mut Connection)) {
-        self.reading.store(true, Ordering::SeqCst);
-        let mut machine = self.machine();
-        input(&mut machine);
-        while let Some(output) = machine.poll_output() {
-            drop(machine);
-            self.perform(output);
-            machine = self.machine();
-        }
-        drop(machine);
-        self.reading.store(false, Ordering::SeqCst);
+        input(&mut self.machine());
+        self.work();
+    }
+
+    /// Does what the machine says. Handlers run with no lock held.
+    fn work(&self) -> Done {
+        self.turn.run(|| {
+            loop {
+                let output = self.machine().poll_output();
+                match output {
+                    Some(output) => self.perform(output),
+                    None => return,
+                }
+            }
+        })
     }
 
     fn perform(&self, output: Output) {
@@ -76,15 +90,8 @@ impl<R: Runtime> Link<R> {
 
     /// Says something on behalf of a handler.
     fn say(&self, say: impl FnOnce(&mut Connection, Now)) {
-        let mut machine = self.machine();
-        say(&mut machine, self.shared.runtime.now());
-        let output = machine.poll_output();
-        drop(machine);
-        if let Some(output) = output {
-            self.perform(output);
-            self.input(|_| {});
-        }
-        if !self.reading.load(Ordering::SeqCst) {
+        say(&mut self.machine(), self.shared.runtime.now());
+        if self.work() != Done::ByAnother {
             self.waker.wake();
         }
     }
@@ -107,6 +114,11 @@ impl<R: Runtime> Endpoint for Link<R> {
         let mut machine = self.machine();
         let taken = write(machine.transmit());
         machine.advance(taken);
+        drop(machine);
+        if taken > 0 {
+            // What was held back for want of room may be a call.
+            self.work();
+        }
     }
 
     fn status(&self) -> Status {

@@ -21,6 +21,7 @@ use mcp_proto::server::{Config, Revisions};
 
 use crate::context::Report;
 use crate::error::Error;
+use crate::hook;
 use crate::reply::{Mode, Running};
 use crate::runtime::Runtime;
 use crate::stdio::Stdio;
@@ -55,7 +56,7 @@ pub(crate) struct Shared<R: Runtime> {
 impl<R: Runtime> Shared<R> {
     pub(crate) fn report(&self, report: &Report) {
         if let Some(hook) = &self.on_error {
-            hook(report);
+            hook::call(|| hook(report));
         }
     }
 }

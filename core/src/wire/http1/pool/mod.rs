@@ -145,11 +145,31 @@ impl Pool {
     pub fn abort(&mut self, now: Now, exchange: ExchangeId) {
         self.waiting.retain(|waiting| waiting.exchange != exchange);
         if let Some(connection) = self.running.remove(&exchange) {
-            self.close(connection);
+            self.close_connection(connection);
         }
         self.news
             .retain(|news| !matches!(news, News::Failed { exchange: failed, .. } if *failed == exchange));
         self.dispatch();
+        self.tick(now);
+    }
+
+    /// Closes every connection. Exchanges that wait or run fail; ones that are submitted later open new
+    /// connections.
+    pub fn close(&mut self, now: Now) {
+        let all: Vec<ConnectionId> = self.connections.keys().copied().collect();
+        for (&exchange, connection) in &self.running {
+            let over = self.connections.get(connection).is_some_and(|slot| slot.is_over);
+            if !over {
+                let reason = "the connection was closed on this side".to_string();
+                self.news.push_back(News::Failed { exchange, reason, unsent: false });
+            }
+        }
+        self.running.clear();
+        for Waiting { exchange, .. } in self.waiting.drain(..) {
+            let reason = "the connections were closed on this side".to_string();
+            self.news.push_back(News::Failed { exchange, reason, unsent: true });
+        }
+        all.into_iter().for_each(|connection| self.close_connection(connection));
         self.tick(now);
     }
 
@@ -248,7 +268,7 @@ impl Pool {
         for connection in due {
             let Some(slot) = self.connections.get_mut(&connection) else { continue };
             if slot.idle.is_due(now.mono) {
-                self.close(connection);
+                self.close_connection(connection);
             } else if let Some(machine) = self.machine(connection) {
                 machine.handle_timeout(now);
                 self.attend(connection);

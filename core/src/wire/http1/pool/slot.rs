@@ -69,7 +69,7 @@ impl Pool {
         let (was_used, is_over) = (slot.was_used, slot.is_over);
         let Some((machine, exchange)) = slot.running() else {
             if slot.is_finished() {
-                self.close(connection);
+                self.close_connection(connection);
                 self.dispatch();
             }
             return;
@@ -78,7 +78,7 @@ impl Pool {
             let request = machine.take_unsent();
             self.running.remove(&exchange);
             self.waiting.push_front(Waiting { exchange, request, needs_fresh: true });
-            self.close(connection);
+            self.close_connection(connection);
             self.dispatch();
         } else if machine.has_output() && !self.ready.contains(&connection) {
             self.ready.push_back(connection);
@@ -112,7 +112,7 @@ impl Pool {
             slot.idle = Timer::Starting(IDLE.min(self.limits.keep_alive));
             self.free.push(connection);
         } else {
-            self.close(connection);
+            self.close_connection(connection);
         }
         self.dispatch();
     }
@@ -131,7 +131,7 @@ impl Pool {
             if self.connections.len() >= self.limits.connections.max(1) {
                 // What still waits beside a free connection needs a fresh one.
                 let Some(oldest) = self.free.first().copied() else { return };
-                self.close(oldest);
+                self.close_connection(oldest);
             }
             let connection = ConnectionId(self.next_id());
             self.connections.insert(connection, Slot::default());
@@ -151,7 +151,7 @@ impl Pool {
     }
 
     /// Forgets a connection and has it closed.
-    pub(super) fn close(&mut self, connection: ConnectionId) {
+    pub(super) fn close_connection(&mut self, connection: ConnectionId) {
         if self.connections.remove(&connection).is_some() {
             self.free.retain(|free| *free != connection);
             self.ready.retain(|ready| *ready != connection);

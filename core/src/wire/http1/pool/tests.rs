@@ -363,3 +363,26 @@ fn draining_late_or_early_tells_each_exchange_the_same() {
     assert_eq!(run(true), run(false));
     assert_eq!(run(true), ["head 200 ok end"; 3]);
 }
+
+/// Closing tells every exchange that it failed, and every connection, free, busy or on its way, to close;
+/// one that opens afterwards is not wanted any more.
+#[test]
+fn close_ends_exchanges_and_connections() {
+    let mut pool = pool(3, 10);
+    let (first, second) = (submit(&mut pool), submit(&mut pool));
+    let ids = connects(&drain(&mut pool));
+    pool.handle_connected(at(0), ids[0]);
+    write(&mut pool, ids[0]);
+    pool.close(at(0));
+    let said = drain(&mut pool);
+    assert!(
+        said.contains(&Said::Failed(first, false)) && said.contains(&Said::Failed(second, true)),
+        "{said:?}"
+    );
+    assert!(said.contains(&Said::Close(ids[0])) && said.contains(&Said::Close(ids[1])), "{said:?}");
+    pool.handle_connected(at(1), ids[1]);
+    assert!(pool.is_finished(ids[1]) && pool.in_flight() == 0);
+    assert_eq!(pool.poll_timeout(), None);
+    submit(&mut pool);
+    assert_eq!(connects(&drain(&mut pool)).len(), 1);
+}

@@ -1,0 +1,56 @@
+//! Behaviour across crates. The scenarios in [`scenarios`] run on every runtime, over real sockets and with
+//! real child processes (the program `mcp-rig`); each test binary in `tests/` runs them on one.
+
+pub mod kit;
+pub mod rig;
+pub mod scenarios;
+pub mod support;
+
+pub use kit::{Kit, OnBlocking, OnSmol, OnTokio};
+
+/// Makes a test of every scenario.
+#[macro_export]
+macro_rules! parity {
+    ($kit:ty) => {
+        $crate::scenario_tests! { $kit;
+            calls: every_revision_is_spoken, progress_is_live_and_precedes_the_result,
+                an_abandoned_call_is_cancelled, a_canceller_cancels, a_blocking_handler_learns_of_its_cancellation,
+                a_timeout_cancels_on_the_wire, a_panic_is_answered_and_the_server_lives,
+                a_blocking_tool_stops_nobody, wrong_arguments_are_named_by_their_path,
+                an_unknown_tool_is_refused_with_a_suggestion, many_calls_run_at_once,
+                hooks_may_panic_and_call_back, a_closed_client_fails_calls_at_once,
+                closing_fails_the_calls_under_way;
+            children: closing_ends_the_child, dropping_the_client_ends_the_child,
+                calls_fail_at_once_when_the_child_dies, a_missing_program_is_named, a_directory_is_no_program,
+                a_child_that_says_nothing_is_quoted, a_stubborn_child_is_killed_with_its_group,
+                a_grandchild_goes_with_its_launcher, an_escaped_grandchild_holds_nobody_up,
+                a_server_that_dies_of_the_probe_is_started_again, a_server_that_ignores_the_probe_is_legacy,
+                noise_on_the_output_is_skipped, a_subprocess_of_a_handler_gets_no_input,
+                a_stray_print_does_not_reach_the_client, the_last_words_of_a_child_are_read;
+            stdio: closed_input_ends_the_server, closed_output_ends_the_server,
+                a_running_call_ends_with_the_input, sockets_serve_as_pipes, files_serve_as_pipes,
+                backpressure_loses_no_call;
+            http: a_disconnect_cancels_a_modern_call_only, connections_are_used_again,
+                stopping_lets_calls_finish, stopping_and_closing_in_any_order_is_harmless,
+                closing_ends_the_session, dropping_the_client_ends_the_session, foreign_hosts_and_origins_are_refused,
+                slow_heads_and_bodies_time_out, silent_and_deaf_peers_are_let_go,
+                a_missing_server_is_named, calls_fail_at_once_when_the_server_dies,
+                an_early_answer_is_heard, connections_leave_nothing_behind, clients_leave_nothing_behind;
+            streams: any_stream_carries_messages, dropping_the_server_cancels_its_calls;
+        }
+    };
+}
+
+/// Named modules of named tests; see [`parity`].
+#[macro_export]
+macro_rules! scenario_tests {
+    ($kit:ty; $($module:ident: $($name:ident),+;)+) => {
+        $(mod $module {
+            $(#[test]
+            fn $name() {
+                let _entered = <$kit as $crate::Kit>::enter();
+                $crate::scenarios::$module::$name::<$kit>(env!("CARGO_BIN_EXE_mcp-rig"));
+            })+
+        })+
+    };
+}

@@ -1,0 +1,206 @@
+//! Servers as child processes: how they are started, how they end, what they leave.
+
+use std::time::Duration;
+
+use mcp_driver::{CallError, Command, Era, EraChoice, Error, Limits};
+use serde_json::json;
+
+use super::{builder, call, calling, command, script, spawn, text};
+use crate::kit::{Client, Kit};
+use crate::support::{Events, gone, number_in, within};
+
+fn pid<K: Kit>(client: &Client<K>) -> u32 {
+    text::<K>(client, "pid").parse().unwrap()
+}
+
+fn limits(change: impl FnOnce(&mut Limits)) -> Limits {
+    let mut limits = Limits::default();
+    change(&mut limits);
+    limits
+}
+
+/// STDIO-24: closing returns when the child has exited, and leaves no zombie.
+pub fn closing_ends_the_child<K: Kit>(program: &str) {
+    let (client, _) = spawn::<K>(command::<K>(program), builder::<K>(EraChoice::Auto)).unwrap();
+    let pid = pid::<K>(&client);
+    K::wait(client.close()).unwrap();
+    assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
+}
+
+/// A client that is dropped ends its child as well, once the last clone is gone.
+pub fn dropping_the_client_ends_the_child<K: Kit>(program: &str) {
+    let (client, _) = spawn::<K>(command::<K>(program), builder::<K>(EraChoice::Auto)).unwrap();
+    let pid = pid::<K>(&client);
+    let clone = client.clone();
+    drop(client);
+    assert_eq!(call::<K>(&clone, "echo", json!({ "text": "here" })).unwrap().text(), "here");
+    drop(clone);
+    gone(pid);
+}
+
+/// B85: when the child dies, every call under way fails at once, with its exit status and its last words;
+/// later calls fail without waiting.
+pub fn calls_fail_at_once_when_the_child_dies<K: Kit>(program: &str) {
+    let (client, events) = spawn::<K>(command::<K>(program), builder::<K>(EraChoice::Auto)).unwrap();
+    let calls = [(); 3].map(|()| calling::<K>(&client, "wait"));
+    calls.iter().for_each(|_| drop(events.expect("wait started")));
+    let check = |outcome| match outcome {
+        Err(CallError::Broken { reason, .. }) => {
+            let reason: String = reason;
+            assert!(reason.contains("exit status: 3") && reason.contains("panic: x"), "{reason}");
+        }
+        other => panic!("{other:?}"),
+    };
+    within(Duration::from_secs(5), || {
+        check(call::<K>(&client, "die", json!({ "code": 3 })));
+        calls.into_iter().for_each(|call| check(call.join()));
+        check(call::<K>(&client, "echo", json!({ "text": "anybody?" })));
+        K::wait(client.close()).unwrap();
+    });
+}
+
+/// B84: a program that is not there is named, and where it was looked for.
+pub fn a_missing_program_is_named<K: Kit>(_: &str) {
+    within(Duration::from_secs(1), || {
+        let error = K::wait(Client::<K>::spawn("no-such-mcp-server")).unwrap_err().to_string();
+        assert!(error.contains("`no-such-mcp-server`") && error.contains("PATH="), "{error}");
+        let error = K::wait(Client::<K>::spawn("/no/such/server")).unwrap_err().to_string();
+        assert!(error.contains("`/no/such/server`") && !error.contains("PATH"), "{error}");
+    });
+}
+
+/// B84: neither is a directory a program.
+pub fn a_directory_is_no_program<K: Kit>(_: &str) {
+    within(Duration::from_secs(1), || {
+        let error = K::wait(Client::<K>::spawn("/tmp")).unwrap_err();
+        assert!(matches!(error, Error::Io { .. }) && error.to_string().contains("`/tmp`"), "{error}");
+    });
+}
+
+/// A child that ends before it says anything is quoted: connecting fails with its status and last words.
+pub fn a_child_that_says_nothing_is_quoted<K: Kit>(_: &str) {
+    let command = Command::new("sh").args(["-c", "echo 'no config' >&2; exit 7"]);
+    let error = spawn::<K>(command, builder::<K>(EraChoice::Auto)).unwrap_err().to_string();
+    assert!(error.contains("exit status: 7") && error.contains("no config"), "{error}");
+}
+
+/// B83, STDIO-25: a child that ignores the end of its input and TERM is killed, with all of its group.
+pub fn a_stubborn_child_is_killed_with_its_group<K: Kit>(program: &str) {
+    let command = script::<K>(
+        program,
+        "trap '' TERM; (while :; do sleep 100; done) & echo \"pid $!\" >&2; echo \"pid $$\" >&2; \"$@\"; \
+         while :; do sleep 100; done",
+    );
+    let limits = limits(|limits| limits.child_exit = Duration::from_millis(100));
+    let builder = builder::<K>(EraChoice::Auto).limits(limits);
+    let (client, events) = spawn::<K>(command, builder).unwrap();
+    let pids = [(); 2].map(|()| number_in(&events.expect("pid ")));
+    within(Duration::from_secs(5), || K::wait(client.close()).unwrap());
+    pids.into_iter().for_each(gone);
+}
+
+/// B83: what a launcher started goes with it, even if it never hears that its input has ended.
+pub fn a_grandchild_goes_with_its_launcher<K: Kit>(program: &str) {
+    let command = script::<K>(program, "sleep 1000 & echo \"pid $!\" >&2; exec \"$@\"");
+    let (client, events) = spawn::<K>(command, builder::<K>(EraChoice::Auto)).unwrap();
+    let pid = number_in(&events.expect("pid "));
+    within(Duration::from_secs(5), || K::wait(client.close()).unwrap());
+    gone(pid);
+}
+
+/// A process that has left the group and holds the output holds nobody up: neither calls under way, which
+/// fail when the child is gone, nor whoever closes.
+pub fn an_escaped_grandchild_holds_nobody_up<K: Kit>(program: &str) {
+    let command = script::<K>(program, "setsid sleep 20 & exec \"$@\"");
+    let (client, _) = spawn::<K>(command.clone(), builder::<K>(EraChoice::Auto)).unwrap();
+    within(Duration::from_secs(5), || {
+        let error = call::<K>(&client, "die", json!({ "code": 4 })).unwrap_err();
+        assert!(error.to_string().contains("exit status: 4"), "{error}");
+    });
+    let (client, _) = spawn::<K>(command, builder::<K>(EraChoice::Auto)).unwrap();
+    within(Duration::from_secs(5), || K::wait(client.close()).unwrap());
+}
+
+/// STDIO-31: some legacy servers die of the probe. They are started again and greeted the legacy way.
+pub fn a_server_that_dies_of_the_probe_is_started_again<K: Kit>(program: &str) {
+    let command = script::<K>(
+        program,
+        r#"IFS= read -r line; case $line in
+        *'"initialize"'*) { printf '%s\n' "$line"; cat; } | "$@" --legacy-only;;
+        *) echo 'expected initialize' >&2; exit 3;;
+        esac"#,
+    );
+    let (client, events) = spawn::<K>(command.clone(), builder::<K>(EraChoice::Auto)).unwrap();
+    events.expect("expected initialize");
+    assert_eq!(client.era(), Era::Legacy);
+    assert_eq!(call::<K>(&client, "echo", json!({ "text": "again" })).unwrap().text(), "again");
+    K::wait(client.close()).unwrap();
+    let error = spawn::<K>(command, builder::<K>(EraChoice::Modern)).unwrap_err().to_string();
+    assert!(error.contains("exit status: 3") && error.contains("expected initialize"), "{error}");
+}
+
+/// VER-18: a server that does not answer the probe in time is taken for a legacy one.
+pub fn a_server_that_ignores_the_probe_is_legacy<K: Kit>(program: &str) {
+    let command = script::<K>(program, "read -r probe; exec \"$@\" --legacy-only");
+    let limits = limits(|limits| limits.probe = Duration::from_millis(60));
+    let (client, _) = spawn::<K>(command, builder::<K>(EraChoice::Auto).limits(limits)).unwrap();
+    assert_eq!(client.era(), Era::Legacy);
+    assert_eq!(call::<K>(&client, "echo", json!({ "text": "yes" })).unwrap().text(), "yes");
+    K::wait(client.close()).unwrap();
+}
+
+/// B03: what a server prints besides messages is skipped, told of, and never answered.
+pub fn noise_on_the_output_is_skipped<K: Kit>(program: &str) {
+    let command = script::<K>(program, "echo 'Starting...'; echo '{\"level\":\"info\"}'; echo; exec \"$@\"");
+    let (tell, diagnostics) = Events::new();
+    let builder = builder::<K>(EraChoice::Auto).on_diagnostic(move |report| tell.tell(report.to_string()));
+    let (client, events) = spawn::<K>(command, builder).unwrap();
+    assert_eq!(client.era(), Era::Modern);
+    diagnostics.expect("server: ");
+    assert_eq!(call::<K>(&client, "echo", json!({ "text": "fine" })).unwrap().text(), "fine");
+    K::wait(client.close()).unwrap();
+    assert_eq!(events.others(), Vec::<String>::new(), "the server had nothing to complain of");
+}
+
+/// B83: a process that a handler starts finds no input, instead of the client's next request.
+pub fn a_subprocess_of_a_handler_gets_no_input<K: Kit>(program: &str) {
+    let (client, _) = spawn::<K>(command::<K>(program), builder::<K>(EraChoice::Auto)).unwrap();
+    let cat = calling::<K>(&client, "cat");
+    assert_eq!(call::<K>(&client, "echo", json!({ "text": "mine" })).unwrap().text(), "mine");
+    assert_eq!(cat.join().unwrap().text(), "");
+    K::wait(client.close()).unwrap();
+}
+
+/// B83: what a handler prints ends up in the log.
+pub fn a_stray_print_does_not_reach_the_client<K: Kit>(program: &str) {
+    let (tell, diagnostics) = Events::new();
+    let builder = builder::<K>(EraChoice::Auto).on_diagnostic(move |report| tell.tell(report.to_string()));
+    let (client, events) = spawn::<K>(command::<K>(program), builder).unwrap();
+    assert_eq!(text::<K>(&client, "print"), "printed");
+    events.expect("{\"stray\":\"print\"}");
+    K::wait(client.close()).unwrap();
+    assert_eq!(diagnostics.others(), Vec::<String>::new());
+}
+
+/// An answer that a child gave before it died counts, although it did not read what came after.
+pub fn the_last_words_of_a_child_are_read<K: Kit>(_: &str) {
+    // Answers the probe and one call, the id of which it takes from the line, and is gone. What is sent to it
+    // meanwhile finds its input closed.
+    let result = r#""result":{"resultType":"complete","content":[{"type":"text","text":"bye"}]}"#;
+    let discovered = r#""result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"private"}"#;
+    let script = format!(
+        r#"id() {{ printf '%s' "$1" | sed 's/.*"id":\([0-9]*\).*/\1/'; }}
+        IFS= read -r line; printf '{{"jsonrpc":"2.0","id":%s,%s}}\n' "$(id "$line")" '{discovered}'
+        IFS= read -r line; exec 0<&-
+        printf 'closed\n' >&2
+        printf '{{"jsonrpc":"2.0","id":%s,%s}}\n' "$(id "$line")" '{result}'"#
+    );
+    let command = Command::new("sh").args(["-c", &script]);
+    let (client, events) = spawn::<K>(command, builder::<K>(EraChoice::Modern)).unwrap();
+    let first = calling::<K>(&client, "first");
+    events.expect("closed");
+    // Whether this is written before or after the end of the process, it fails, and the other does not.
+    let second = call::<K>(&client, "second", json!({ "text": "x".repeat(1 << 20) }));
+    assert!(matches!(second, Err(CallError::Broken { .. })), "{second:?}");
+    assert_eq!(first.join().unwrap().text(), "bye");
+}

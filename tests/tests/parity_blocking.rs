@@ -1,0 +1,3 @@
+//! The scenarios on blocking.
+
+mcp_tests::parity!(mcp_tests::OnBlocking);

@@ -1,0 +1,3 @@
+//! The scenarios on smol.
+
+mcp_tests::parity!(mcp_tests::OnSmol);

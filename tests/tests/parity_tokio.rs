@@ -1,0 +1,3 @@
+//! The scenarios on tokio.
+
+mcp_tests::parity!(mcp_tests::OnTokio);
