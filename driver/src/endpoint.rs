@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use mcp_proto::head::End;
@@ -93,8 +93,8 @@ impl<R: Runtime, S: ByteStream> Pump<R, S> {
         loop {
             let blocked = self.write(cx);
             let status = self.endpoint.status();
-            if !blocked && (status.finished || status.write_closed) && self.close(cx) && status.finished {
-                return Poll::Ready(());
+            if !blocked && (status.finished || status.write_closed) {
+                self.close(cx);
             }
             if status.finished && self.output == Half::Closed {
                 return Poll::Ready(());
@@ -148,15 +148,14 @@ impl<R: Runtime, S: ByteStream> Pump<R, S> {
         blocked
     }
 
-    /// Closes the writing half; says whether that is done.
-    fn close(&mut self, cx: &mut Context<'_>) -> bool {
+    /// Closes the writing half, as far as that goes now.
+    fn close(&mut self, cx: &mut Context<'_>) {
         if self.output == Half::Open {
             self.output = Half::Closing;
         }
         if self.output == Half::Closing && self.stream.poll_close(cx).is_ready() {
             self.output = Half::Closed;
         }
-        self.output == Half::Closed
     }
 
     /// Fires the timer when it is due, otherwise sees to it that it will wake us; says whether it fired.
@@ -216,38 +215,6 @@ pub fn with_scratch<T>(read: impl FnOnce(&mut [u8]) -> T) -> T {
     let result = read(&mut buffer);
     SCRATCH.set(buffer);
     result
-}
-
-/// The waker of whoever pumps an endpoint.
-#[derive(Debug, Default)]
-pub struct WakerSlot(Mutex<Option<Waker>>);
-
-impl WakerSlot {
-    /// Remembers a waker in place of the one before.
-    pub fn register(&self, waker: &Waker) {
-        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match &mut *slot {
-            Some(old) => old.clone_from(waker),
-            None => *slot = Some(waker.clone()),
-        }
-    }
-
-    /// Shows the waker of whoever registered last.
-    #[cfg(feature = "http")]
-    pub(crate) fn share(&self, show: impl FnOnce(&Waker)) {
-        let waker = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(waker) = waker {
-            show(&waker);
-        }
-    }
-
-    /// Wakes whoever registered last. Call it with no lock held: waking may run code.
-    pub fn wake(&self) {
-        let waker = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(waker) = waker {
-            waker.wake();
-        }
-    }
 }
 
 /// Drives a machine that has timers but no stream of its own, until it is finished.

@@ -17,6 +17,7 @@ mod server;
 mod stdio;
 mod tool;
 mod turn;
+mod wake;
 
 pub use mcp_proto as proto;
 pub use mcp_proto::dialect::{Era, Revision};
@@ -30,7 +31,7 @@ pub use mcp_proto::time::{Instant, Now};
 pub use client::*;
 pub use clock::Clock;
 pub use context::{Context, Report, Responder};
-pub use endpoint::{ByteStream, Endpoint, Status, WakerSlot, keep_time, pump, with_scratch};
+pub use endpoint::{ByteStream, Endpoint, Status, keep_time, pump, with_scratch};
 pub use error::Error;
 pub use process::Command;
 pub use reply::{Async, Blocking, Mode, Running, block_on};
@@ -41,3 +42,5 @@ pub use tool::{
     AsyncHandler, BlockingHandler, ByHand, FromValue, Handler, IntoToolResult, Tool, ToolError, ToolHandler,
     Value,
 };
+pub use turn::{Done, Turn};
+pub use wake::{Promise, WakerSlot, waker_fn};

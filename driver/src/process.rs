@@ -15,9 +15,10 @@ use std::time::Duration;
 use mcp_proto::head::End;
 use mcp_proto::time::{Instant, Now};
 
-use crate::endpoint::{Endpoint, Status, WakerSlot};
+use crate::endpoint::{Endpoint, Status};
 use crate::hook;
 use crate::runtime::{BoxFuture, Process, Runtime};
+use crate::wake::WakerSlot;
 
 /// A server to start as a child process.
 ///

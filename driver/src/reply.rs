@@ -3,14 +3,14 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
+use std::task::{Context, Poll, Waker};
+use std::thread;
 
 use mcp_proto::error::CallError;
 
 use crate::client::CallFuture;
 use crate::runtime::BoxFuture;
+use crate::wake::waker_fn;
 
 /// How an application waits.
 pub trait Mode: Send + Sync + 'static {
@@ -99,17 +99,6 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
 
 /// Unparks the calling thread.
 pub(crate) fn thread_waker() -> Waker {
-    struct Unpark(Thread);
-
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-
-        fn wake_by_ref(self: &Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-
-    Waker::from(Arc::new(Unpark(thread::current())))
+    let thread = thread::current();
+    waker_fn(move || thread.unpark())
 }

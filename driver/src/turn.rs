@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Whoever has changed something calls [`run`](Self::run). The first does the work; those who come meanwhile,
 /// on other threads or from within the work, go on at once, and the first works once more on their behalf.
 #[derive(Debug, Default)]
-pub(crate) struct Turn(AtomicUsize);
+pub struct Turn(AtomicUsize);
 
 /// What became of a call of [`Turn::run`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Done {
+pub enum Done {
     /// Another one is at it, and sees what this one has changed. It also tells whoever has to hear of it.
     ByAnother,
     /// By this one, and only for this one.
@@ -23,7 +23,7 @@ pub(crate) enum Done {
 
 impl Turn {
     /// Sees to it that `work`, which does all there is to do, is done after this call began.
-    pub(crate) fn run(&self, mut work: impl FnMut()) -> Done {
+    pub fn run(&self, mut work: impl FnMut()) -> Done {
         if self.0.fetch_add(1, Ordering::SeqCst) > 0 {
             return Done::ByAnother;
         }

@@ -3,12 +3,12 @@
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::task::{Context, Wake, Waker};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Waker};
 use std::thread::{self, Thread};
 
-use mcp_driver::{End, Endpoint, Instant, Runtime, with_scratch};
+use mcp_driver::{Done, End, Endpoint, Instant, Runtime, Turn, waker_fn, with_scratch};
 
 use crate::runtime::Threads;
 use crate::stream::Stream;
@@ -23,8 +23,7 @@ pub(crate) struct Link {
     /// Whether a write that blocks ends by itself, so that any thread may do it.
     bounded: bool,
     reader: Thread,
-    /// How often a flush was asked for since the one under way began; 0 when none is.
-    asked: AtomicUsize,
+    writing: Turn,
     timer: Mutex<Option<(Instant, Sleep)>>,
     /// A write has failed.
     broken: AtomicBool,
@@ -41,11 +40,12 @@ impl Link {
             socket,
             bounded,
             reader: thread::current(),
-            asked: AtomicUsize::new(0),
+            writing: Turn::default(),
             timer: Mutex::new(None),
             broken: AtomicBool::new(false),
         });
-        link.endpoint.register(&Waker::from(Arc::new(Output(Arc::downgrade(&link)))));
+        // Waking a link means writing what it has.
+        link.endpoint.register(&waker(&link, Self::ask));
         link.ask();
         link.read(read);
         // What is still being answered is written by whoever answers; the stream stays open until then.
@@ -91,27 +91,34 @@ impl Link {
         if self.bounded {
             return self.flush();
         }
+        self.on_pool(Self::flush);
+    }
+
+    /// Does something on the pool, which may block.
+    fn on_pool(self: &Arc<Self>, job: impl FnOnce(&Arc<Self>) + Send + 'static) {
         let link = self.clone();
-        if let Err(job) = self.runtime.pool().run(Box::new(move || link.flush())) {
+        if let Err(job) = self.runtime.pool().run(Box::new(move || job(&link))) {
             job();
         }
     }
 
     /// Writes all there is, on this thread, unless another one is at it already: then that one goes on.
     fn flush(self: &Arc<Self>) {
-        if self.asked.fetch_add(1, Ordering::SeqCst) > 0 {
-            return;
-        }
-        loop {
-            let asked = self.asked.load(Ordering::SeqCst);
+        let done = self.writing.run(|| {
             self.write_all();
             self.settle();
-            if self.asked.compare_exchange(asked, 0, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
-                break;
-            }
-        }
+        });
         // What was written may have made room for input, or finished the machine.
-        self.reader.unpark();
+        if done != Done::ByAnother {
+            self.reader.unpark();
+        }
+    }
+
+    /// The time that the machine named has come.
+    fn fire(self: &Arc<Self>) {
+        *self.timer.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.endpoint.handle_timeout(self.runtime.now());
+        self.flush();
     }
 
     fn write_all(&self) {
@@ -154,7 +161,7 @@ impl Link {
             self.interrupt();
         }
         if self.arm(status.timeout.filter(|_| !status.finished)) {
-            Timeout::fire(self);
+            self.on_pool(Self::fire);
         }
     }
 
@@ -169,7 +176,8 @@ impl Link {
         if timer.as_ref().is_some_and(|(at, _)| *at <= deadline) {
             return false;
         }
-        let waker = Waker::from(Arc::new(Timeout(Arc::downgrade(self))));
+        // The timer thread must not block.
+        let waker = waker(self, |link| link.on_pool(Self::fire));
         let mut sleep = self.runtime.timers().sleep_until(deadline);
         let due = Pin::new(&mut sleep).poll(&mut Context::from_waker(&waker)).is_ready();
         *timer = Some((deadline, sleep)).filter(|_| !due);
@@ -185,44 +193,12 @@ impl Link {
     }
 }
 
-/// Waking a link means writing what it has.
-struct Output(Weak<Link>);
-
-impl Wake for Output {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        if let Some(link) = self.0.upgrade() {
-            link.ask();
+/// A waker that does something with a link, if that is still there.
+fn waker(link: &Arc<Link>, wake: impl Fn(&Arc<Link>) + Send + Sync + 'static) -> Waker {
+    let link = Arc::downgrade(link);
+    waker_fn(move || {
+        if let Some(link) = link.upgrade() {
+            wake(&link);
         }
-    }
-}
-
-/// Woken by the timer thread, which must not block.
-struct Timeout(Weak<Link>);
-
-impl Timeout {
-    fn fire(link: &Arc<Link>) {
-        let job = {
-            let link = link.clone();
-            move || {
-                *link.timer.lock().unwrap_or_else(PoisonError::into_inner) = None;
-                link.endpoint.handle_timeout(link.runtime.now());
-                link.flush();
-            }
-        };
-        if let Err(job) = link.runtime.pool().run(Box::new(job)) {
-            job();
-        }
-    }
-}
-
-impl Wake for Timeout {
-    fn wake(self: Arc<Self>) {
-        if let Some(link) = self.0.upgrade() {
-            Self::fire(&link);
-        }
-    }
+    })
 }

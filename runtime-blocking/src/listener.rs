@@ -1,33 +1,23 @@
 //! A listening socket whose accepting thread can be told to stop.
 
-use std::collections::VecDeque;
 use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Poll, Waker};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
+
+use mcp_driver::WakerSlot;
 
 /// Accepts on a thread of its own, so that whoever waits for a connection can wait for other things too.
 #[derive(Debug)]
 pub struct Listener {
     address: SocketAddr,
-    shared: Arc<Shared>,
+    /// Gone once the listener is to stop.
+    accepted: Mutex<Option<Receiver<io::Result<TcpStream>>>>,
+    waker: Arc<WakerSlot>,
     thread: Option<JoinHandle<()>>,
-}
-
-#[derive(Debug, Default)]
-struct Shared {
-    queue: Mutex<Queue>,
-    room: Condvar,
-    stopped: AtomicBool,
-}
-
-#[derive(Debug, Default)]
-struct Queue {
-    accepted: VecDeque<io::Result<TcpStream>>,
-    waker: Option<Waker>,
 }
 
 /// Connections that may wait to be taken; more wait in the operating system.
@@ -37,66 +27,42 @@ impl Listener {
     pub(crate) fn bind(address: &str) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared::default());
-        let accepting = shared.clone();
+        let (sender, accepted) = sync_channel(WAITING);
+        let (accepted, waker) = (Mutex::new(Some(accepted)), Arc::<WakerSlot>::default());
+        let wakes = waker.clone();
         let thread = thread::Builder::new().name("mcp-accept".into());
-        let thread = Some(thread.spawn(move || accepting.accept(&listener))?);
-        Ok(Self { address, shared, thread })
+        let thread = Some(thread.spawn(move || accept(&listener, &sender, &wakes))?);
+        Ok(Self { address, accepted, waker, thread })
     }
 
     pub(crate) fn local_address(&self) -> SocketAddr {
         self.address
     }
 
-    pub(crate) fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<TcpStream>> {
-        let mut queue = self.shared.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        match queue.accepted.pop_front() {
-            Some(accepted) => {
-                self.shared.room.notify_one();
-                Poll::Ready(accepted)
-            }
-            None => {
-                queue.waker = Some(cx.waker().clone());
-                Poll::Pending
-            }
-        }
+    pub(crate) fn poll_accept(&self, waker: &Waker) -> Poll<io::Result<TcpStream>> {
+        self.waker.register(waker);
+        let accepted = self.accepted.lock().unwrap_or_else(PoisonError::into_inner);
+        accepted.as_ref().and_then(|accepted| accepted.try_recv().ok()).map_or(Poll::Pending, Poll::Ready)
     }
 }
 
-impl Shared {
-    fn accept(&self, listener: &TcpListener) {
-        while !self.stopped.load(Ordering::SeqCst) {
-            let accepted = listener.accept().map(|(socket, _)| socket);
-            let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-            queue.accepted.push_back(accepted);
-            let waker = queue.waker.take();
-            drop(queue);
-            if let Some(waker) = waker {
-                waker.wake();
-            }
-            let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-            let full =
-                |queue: &mut Queue| queue.accepted.len() >= WAITING && !self.stopped.load(Ordering::SeqCst);
-            drop(self.room.wait_while(queue, full));
-        }
+/// Runs until nobody takes the connections any more.
+fn accept(listener: &TcpListener, sender: &SyncSender<io::Result<TcpStream>>, waker: &WakerSlot) {
+    while sender.send(listener.accept().map(|(socket, _)| socket)).is_ok() {
+        waker.wake();
     }
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        {
-            let _queue = self.shared.queue.lock().unwrap_or_else(PoisonError::into_inner);
-            self.shared.stopped.store(true, Ordering::SeqCst);
-            self.shared.room.notify_one();
-        }
+        *self.accepted.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
         // The thread sits in `accept`; a connection of our own makes it look up. A bound wildcard address is
         // reached through loopback.
         let mut address = self.address;
-        if address.ip().is_unspecified() {
-            match address.ip() {
-                std::net::IpAddr::V4(_) => address.set_ip(std::net::Ipv4Addr::LOCALHOST.into()),
-                std::net::IpAddr::V6(_) => address.set_ip(std::net::Ipv6Addr::LOCALHOST.into()),
-            }
+        match address.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+            IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+            _ => {}
         }
         let knocked = TcpStream::connect_timeout(&address, Duration::from_secs(1));
         if let (Ok(_), Some(thread)) = (knocked, self.thread.take()) {

@@ -4,15 +4,13 @@ use std::fmt;
 use std::future::poll_fn;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
-use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Poll, Waker};
 use std::thread;
 use std::time::Duration;
 
 use mcp_driver::{
-    Blocking, BoxFuture, Clock, Command, Endpoint, Instant, Job, Limits, Now, Process, Runtime, Stdio,
-    block_on,
+    Blocking, BoxFuture, Clock, Command, Endpoint, Instant, Job, Limits, Now, Process, Promise, Runtime,
+    Stdio, block_on,
 };
 
 use crate::link::Link;
@@ -103,7 +101,7 @@ impl Runtime for Threads {
     fn accept(&self, listener: Listener) -> BoxFuture<(Listener, io::Result<Stream>)> {
         let stall = self.stall();
         Box::pin(async move {
-            let accepted = poll_fn(|cx| listener.poll_accept(cx)).await;
+            let accepted = poll_fn(|cx| listener.poll_accept(cx.waker())).await;
             (listener, accepted.and_then(|socket| Stream::socket(socket, stall)))
         })
     }
@@ -119,14 +117,14 @@ impl Runtime for Threads {
             (child.stdin.take().ok_or_else(closed)?, child.stdout.take().ok_or_else(closed)?);
         let stderr = child.stderr.take().ok_or_else(closed)?;
         let id = child.id();
-        let exit = Exit::default();
+        let exit = Promise::default();
         let waiting = exit.clone();
         thread::Builder::new().name("mcp-child".into()).spawn(move || waiting.set(child.wait()))?;
         Ok(Process {
             stream: Stream::child(stdout, stdin),
             stderr: Stream::read_only(stderr),
             id,
-            exit: Box::pin(poll_fn(move |cx| exit.poll(cx.waker()))),
+            exit: Box::pin(poll_fn(move |cx| exit.poll_take(cx.waker()))),
         })
     }
 
@@ -134,38 +132,5 @@ impl Runtime for Threads {
     fn drive(&self, stream: Stream, endpoint: Arc<dyn Endpoint>) -> BoxFuture<()> {
         let runtime = self.clone();
         Box::pin(async move { Link::drive(runtime, stream, endpoint) })
-    }
-}
-
-/// How a child ended, once it has.
-#[derive(Clone, Default)]
-struct Exit(Arc<Mutex<ExitState>>);
-
-#[derive(Default)]
-struct ExitState {
-    status: Option<io::Result<ExitStatus>>,
-    waker: Option<Waker>,
-}
-
-impl Exit {
-    fn set(&self, status: io::Result<ExitStatus>) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        state.status = Some(status);
-        let waker = state.waker.take();
-        drop(state);
-        if let Some(waker) = waker {
-            waker.wake();
-        }
-    }
-
-    fn poll(&self, waker: &Waker) -> Poll<io::Result<ExitStatus>> {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match state.status.take() {
-            Some(status) => Poll::Ready(status),
-            None => {
-                state.waker = Some(waker.clone());
-                Poll::Pending
-            }
-        }
     }
 }

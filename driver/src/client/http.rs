@@ -14,10 +14,11 @@ use mcp_proto::wire::http1::{ConnectionId, ExchangeId as PoolId, Pool, PoolOutpu
 
 use super::desk::{self, Desk, Effect, Link, Machine};
 use super::{Hooks, Traffic};
-use crate::endpoint::{Endpoint, Status, WakerSlot, keep_time};
+use crate::endpoint::{Endpoint, Status, keep_time};
 use crate::error::Error;
 use crate::runtime::Runtime;
 use crate::turn::{Done, Turn};
+use crate::wake::WakerSlot;
 
 pub(super) struct HttpClient<R: Runtime> {
     runtime: R,

@@ -13,10 +13,11 @@ use mcp_proto::time::{Instant, Now};
 
 use super::desk::{self, Desk, Inner, Link, Machine};
 use super::{Hooks, Traffic};
-use crate::endpoint::{Endpoint, Status, WakerSlot};
+use crate::endpoint::{Endpoint, Status};
 use crate::process::{self, Child, Command, DRAIN, Remains};
 use crate::runtime::{Process, Runtime};
 use crate::turn::{Done, Turn};
+use crate::wake::WakerSlot;
 
 /// The client's end of the stream, whichever process is at the other.
 pub(super) struct LineClient<R: Runtime> {

@@ -9,9 +9,10 @@ use mcp_proto::wire::http1::{ServerConnection, ServerOutput};
 
 use super::exchange::ExchangeHandle;
 use super::http::{HttpService, Shutdown, StopState};
-use crate::endpoint::{Endpoint, Status, WakerSlot};
+use crate::endpoint::{Endpoint, Status};
 use crate::runtime::Runtime;
 use crate::turn::Turn;
+use crate::wake::WakerSlot;
 
 /// Serves a connection in the background, until it ends.
 pub(super) fn serve<R: Runtime>(service: &Arc<HttpService<R>>, stop: &Arc<StopState>, stream: R::Stream) {

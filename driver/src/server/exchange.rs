@@ -16,9 +16,9 @@ use mcp_proto::wire::jsonrpc::RequestId;
 use super::calls::Calls;
 use super::http::HttpService;
 use crate::context::{Outlet, Report};
-use crate::endpoint::WakerSlot;
 use crate::runtime::Runtime;
 use crate::turn::{Done, Turn};
+use crate::wake::WakerSlot;
 
 /// An exchange under way, for whatever carries HTTP: our own connections, hyper, axum, a Worker.
 ///

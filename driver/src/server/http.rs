@@ -16,10 +16,11 @@ use mcp_proto::time::Now;
 use super::exchange::ExchangeHandle;
 use super::{Server, Shared, connection};
 use crate::context::Report;
-use crate::endpoint::{Endpoint, Status, WakerSlot, keep_time};
+use crate::endpoint::{Endpoint, Status, keep_time};
 use crate::error::Error;
 use crate::reply::{Mode, Running};
 use crate::runtime::Runtime;
+use crate::wake::WakerSlot;
 
 impl<R: Runtime> Server<R> {
     /// Serves Streamable HTTP on a TCP address such as `127.0.0.1:8000`, at the path `/mcp`, until the

@@ -12,9 +12,10 @@ use mcp_proto::time::Now;
 use super::Shared;
 use super::calls::Calls;
 use crate::context::{Outlet, Report};
-use crate::endpoint::{Endpoint, Status, WakerSlot};
+use crate::endpoint::{Endpoint, Status};
 use crate::runtime::Runtime;
 use crate::turn::{Done, Turn};
+use crate::wake::WakerSlot;
 
 /// Serves the client at the other end of a stream until it is gone.
 pub(super) async fn serve<R: Runtime>(shared: Arc<Shared<R>>, stream: R::Stream) {
