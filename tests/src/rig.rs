@@ -116,7 +116,7 @@ fn quick<R: Runtime>(server: Server<R>) -> Server<R> {
 
 fn slow<R: Runtime>(server: Server<R>, tell: &Listener, gate: &Gate) -> Server<R> {
     let (waiting, stepping, blocking, opening) = (gate.clone(), gate.clone(), gate.clone(), gate.clone());
-    let (wait, block, linger) = (tell.clone(), tell.clone(), tell.clone());
+    let (wait, step, block, linger) = (tell.clone(), tell.clone(), tell.clone(), tell.clone());
     let meetings = Arc::new(Mutex::new((0, Gate::default())));
     server
         .tool(Tool::new("wait"), move |_: Nothing, _: Context| {
@@ -128,12 +128,13 @@ fn slow<R: Runtime>(server: Server<R>, tell: &Listener, gate: &Gate) -> Server<R
             }
         })
         .tool(Tool::new("steps"), move |_: Nothing, cx: Context| {
-            let gate = stepping.clone();
+            let (gate, watch) = (stepping.clone(), Cancelled::watch(&step, "steps"));
             async move {
                 cx.progress((1.0, 3.0));
                 gate.wait().await;
                 cx.progress((2.0, 3.0));
                 cx.progress((3.0, 3.0));
+                watch.done();
                 Ok("done")
             }
         })

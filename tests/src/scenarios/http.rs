@@ -60,6 +60,7 @@ pub fn a_disconnect_cancels_a_modern_call_only<K: Kit>(_: &str) {
     raw.post(&fields, &body);
     raw.expect("progress");
     drop(raw);
+    host.events.expect("steps cancelled");
 
     let fields = session(&host.url);
     let mut raw = Raw::connect(&host.url);

@@ -1,0 +1,166 @@
+//! The tower service, mounted in axum, over a real socket.
+
+use std::net::SocketAddr;
+
+use bytes::Bytes;
+use http::Request;
+use mcp_tests::kit::{Kit, OnTokio};
+use mcp_tests::rig;
+use mcp_tests::support::{Events, Gate, Raw};
+use mcp_tokio::tower::IntoService;
+use mcp_tokio::{Calls, Client, EraChoice, Options, Server};
+use serde_json::json;
+
+/// An axum application with a rig at `/mcp`.
+struct App {
+    address: SocketAddr,
+    gate: Gate,
+    events: Events,
+}
+
+fn app() -> App {
+    let (gate, (tell, events)) = (Gate::default(), Events::new());
+    let server: Server = rig::server(move |event| tell.tell(event), &gate);
+    let router = axum::Router::new().route_service("/mcp", server.into_service().unwrap());
+    let listener = OnTokio::block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    App { address, gate, events }
+}
+
+impl App {
+    fn url(&self) -> String {
+        format!("http://{}/mcp", self.address)
+    }
+}
+
+fn fields(tool: &str) -> String {
+    format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {tool}\r\n")
+}
+
+fn body(tool: &str, arguments: &str) -> String {
+    let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"progressToken":1}"#;
+    format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{{meta},"name":"{tool}","arguments":{arguments}}}}}"#
+    )
+}
+
+/// A call without notifications is answered by one JSON object of known length.
+#[test]
+fn a_quick_call_is_answered_in_json() {
+    let _entered = OnTokio::enter();
+    let app = app();
+    let mut raw = Raw::connect(&app.url());
+    // Twice, on one connection.
+    for _ in 0..2 {
+        raw.post(&fields("echo"), &body("echo", r#"{"text":"hello"}"#));
+        let answer = raw.answer();
+        assert_eq!((answer.status, answer.header("Content-Type")), (200, Some("application/json")));
+        assert_eq!(answer.header("Content-Length"), Some(answer.body.len().to_string().as_str()));
+        assert!(answer.body.contains("hello"), "{answer:?}");
+    }
+}
+
+/// Progress arrives while the call runs, on an event stream.
+#[test]
+fn progress_is_streamed_live() {
+    let _entered = OnTokio::enter();
+    let app = app();
+    let mut raw = Raw::connect(&app.url());
+    raw.post(&fields("steps"), &body("steps", "{}"));
+    raw.expect("text/event-stream");
+    raw.expect(r#""progress":1"#);
+    // The handler goes on only now.
+    app.gate.open();
+    raw.expect(r#""progress":3"#);
+    raw.expect("done");
+}
+
+/// HTTP-20: a client that goes away cancels its call, whether the response has begun or not.
+#[test]
+fn a_disconnect_cancels() {
+    let _entered = OnTokio::enter();
+    let app = app();
+    let mut raw = Raw::connect(&app.url());
+    raw.post(&fields("wait"), &body("wait", "{}"));
+    app.events.expect("wait started");
+    drop(raw);
+    app.events.expect("wait cancelled");
+    let mut raw = Raw::connect(&app.url());
+    raw.post(&fields("steps"), &body("steps", "{}"));
+    raw.expect("progress");
+    drop(raw);
+    app.events.expect("steps cancelled");
+}
+
+/// HTTP-40: hosts and origins are checked behind axum, too.
+#[test]
+fn foreign_hosts_and_origins_are_refused() {
+    let _entered = OnTokio::enter();
+    let app = app();
+    for (host, status) in [
+        ("Host: localhost\r\n", 200),
+        ("Host: evil.example\r\n", 403),
+        ("Host: localhost\r\nOrigin: https://evil.example\r\n", 403),
+    ] {
+        let mut raw = Raw::connect(&app.url());
+        raw.post(&format!("{host}{}", fields("pid")), &body("pid", "{}"));
+        assert_eq!(raw.answer().status, status, "{host}");
+    }
+}
+
+/// A request with a body that is too large is refused before all of it has come.
+#[test]
+fn a_body_that_is_too_large_is_refused() {
+    let _entered = OnTokio::enter();
+    let app = app();
+    let mut raw = Raw::connect(&app.url());
+    let text = "x".repeat(5 << 20);
+    // The rest of it need not be taken.
+    let _ = raw.try_post(&fields("echo"), &body("echo", &format!(r#"{{"text":"{text}"}}"#)));
+    assert_eq!(raw.answer().status, 413);
+}
+
+/// B42: over HTTP/2 the host is in `:authority` alone.
+#[test]
+fn the_authority_of_http2_is_checked() {
+    let _entered = OnTokio::enter();
+    let app = app();
+    OnTokio::block_on(async {
+        let socket = tokio::net::TcpStream::connect(app.address).await.unwrap();
+        let (mut client, connection) = h2::client::handshake(socket).await.unwrap();
+        tokio::spawn(connection);
+        for (authority, status) in [("localhost:1234", 200), ("evil.example", 403)] {
+            let request = Request::post(format!("http://{authority}/mcp"))
+                .header("content-type", "application/json")
+                .header("accept", "application/json, text/event-stream")
+                .header("mcp-protocol-version", "2026-07-28")
+                .header("mcp-method", "tools/call")
+                .header("mcp-name", "pid")
+                .body(())
+                .unwrap();
+            let (response, mut stream) = client.send_request(request, false).unwrap();
+            stream.send_data(Bytes::from(body("pid", "{}")), true).unwrap();
+            assert_eq!(response.await.unwrap().status(), status, "{authority}");
+        }
+    });
+}
+
+/// Our client speaks to it in both eras, sessions included.
+#[test]
+fn our_client_speaks_to_it() {
+    let _entered = OnTokio::enter();
+    let app = app();
+    app.gate.open();
+    OnTokio::block_on(async {
+        for era in [EraChoice::Modern, EraChoice::Legacy] {
+            let client = Client::builder("tower", "1").era(era).http(app.url()).await.unwrap();
+            let heard = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+            let hear = heard.clone();
+            let options = Options::new().on_progress(move |step| hear.lock().unwrap().push(step.progress));
+            let reply = client.call_tool_with("steps", json!({}), options).await.unwrap();
+            assert_eq!((&*reply.text(), &*heard.lock().unwrap()), ("done", &vec![1.0, 2.0, 3.0]));
+            client.close().await.unwrap();
+        }
+    });
+}
