@@ -83,7 +83,8 @@ impl Kit for OnTokio {
         stream: <Self::Runtime as Runtime>::Stream,
         gate: &Gate,
     ) -> Option<()> {
-        Some(Self::block_on(until(server.serve_stream(stream), gate)))
+        Self::block_on(until(server.serve_stream(stream), gate));
+        Some(())
     }
 
     fn abandonable<T: Send + 'static>(
@@ -117,7 +118,8 @@ impl Kit for OnSmol {
         stream: <Self::Runtime as Runtime>::Stream,
         gate: &Gate,
     ) -> Option<()> {
-        Some(Self::block_on(until(server.serve_stream(stream), gate)))
+        Self::block_on(until(server.serve_stream(stream), gate));
+        Some(())
     }
 
     fn abandonable<T: Send + 'static>(
