@@ -2,6 +2,7 @@
 //! that speaks `http`.
 //!
 //! ```
+//! use mcp_tokio::tower::IntoService;
 //! # use mcp_tokio::{Context, Server, Tool};
 //! # #[derive(serde::Deserialize, schemars::JsonSchema)] struct Add { a: f64, b: f64 }
 //! let service = Server::new("calculator", "1.0.0")
