@@ -8,7 +8,8 @@
 //! - `poll_timeout`: when it wants to be woken at the latest; pure, may be asked at any moment;
 //! - `handle_timeout`: the time has come; early, late or repeated calls are harmless.
 //!
-//! Any interleaving of these is legal.
+//! Any interleaving of these is legal. `wake_reason` says what `poll_timeout` is for. What is bounded is in
+//! [`limits`], what is tolerated of peers that break a rule in [`leniency`].
 //!
 //! A server on two streams, such as stdin and stdout, driven by hand with no runtime underneath:
 //!

@@ -34,8 +34,8 @@ pub struct Limits {
     pub session_idle: Duration,
     /// Interval of keep-alive comments on an idle event stream. Default 15 s.
     pub keep_alive_comment: Duration,
-    /// Requests in flight on one connection or session. Default 1,024; a further one is refused with an
-    /// error and the connection lives.
+    /// Requests in flight on one connection or session, and messages in one batch. Default 1,024; a further
+    /// request, or a longer batch, is refused with an error and the connection lives.
     pub in_flight: usize,
     /// How long running calls may still finish after the input of a byte stream has ended. Default 1 s; then
     /// they are cancelled.

@@ -67,20 +67,31 @@ pub(super) struct Events {
     limit: usize,
     unasked: usize,
     dropped: u64,
+    closed: bool,
 }
 
 impl Events {
     pub(super) const fn new(limit: usize) -> Self {
-        Self { queue: VecDeque::new(), limit, unasked: 0, dropped: 0 }
+        Self { queue: VecDeque::new(), limit, unasked: 0, dropped: 0, closed: false }
     }
 
     pub(super) fn push(&mut self, event: Event) {
         if is_unasked(&event) {
+            if self.closed {
+                return;
+            }
             if self.unasked >= self.limit {
                 self.dropped += 1;
                 return;
             }
             self.unasked += 1;
+        }
+        if matches!(event, Event::Closed(_)) {
+            self.closed = true;
+            if let Some(count) = self.count() {
+                self.unasked += 1;
+                self.queue.push_back(count);
+            }
         }
         self.queue.push_back(Out::Event(event));
     }
@@ -100,6 +111,11 @@ impl Events {
             }
             return Some(out);
         }
+        self.count()
+    }
+
+    /// How many were dropped since this was last told.
+    fn count(&mut self) -> Option<Out> {
         let dropped = core::mem::take(&mut self.dropped);
         (dropped > 0).then(|| {
             let text =

@@ -322,6 +322,17 @@ pub(super) fn too_many(in_flight: usize) -> Refusal {
         .with_status(503)
 }
 
+/// Whether a batch of so many messages is read: each can cost an answer and something to be told, and the
+/// shortest message is one byte.
+pub(super) fn admit_batch(config: &Config, messages: usize) -> Result<(), Refusal> {
+    let most = config.limits.in_flight;
+    if messages <= most {
+        return Ok(());
+    }
+    let message = alloc::format!("a batch may hold {most} messages, found {messages}");
+    Err(Refusal::plain(code::INVALID_REQUEST, message))
+}
+
 /// Why a client gave up, for the log (CAN-13).
 pub(super) fn cancelled(request: &RequestId, reason: Option<String>) -> Diagnostic {
     let reason = text::excerpt(reason.as_deref().unwrap_or("no reason given"));

@@ -91,7 +91,7 @@ pub enum SessionQuery {
         /// The request.
         request: RequestId,
     },
-    /// The client has said that it is ready.
+    /// The client has said that it is ready; answered [`SessionAnswer::Done`] when it had said so before.
     Initialized {
         /// The session.
         session: SessionId,
@@ -240,10 +240,11 @@ impl Sessions {
             }
             SessionQuery::Cancel { session, request } => self.cancel(now.mono, &session, &request),
             SessionQuery::Initialized { session } => match self.touch(now.mono, &session) {
-                Some(entry) => {
+                Some(entry) if !entry.state.initialized => {
                     entry.state.initialized = true;
                     SessionAnswer::Loaded { state: entry.state.clone() }
                 }
+                Some(_) => SessionAnswer::Done,
                 None => SessionAnswer::Missing,
             },
             SessionQuery::SetLevel { session, level } => match self.touch(now.mono, &session) {

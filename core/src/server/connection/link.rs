@@ -153,6 +153,9 @@ impl Link {
             let message = "a message must be one object; only revision 2025-03-26 has batches";
             return self.refuse(None, Refusal::plain(code::INVALID_REQUEST, message), None);
         }
+        if let Err(refusal) = dispatch::admit_batch(&self.config, messages.len()) {
+            return self.refuse(None, refusal, None);
+        }
         let batch = self.batches.begin();
         for message in messages {
             match message {

@@ -118,6 +118,8 @@ impl Exchange {
             },
             Ok(Incoming::Batch(messages)) => match self.legacy_session() {
                 Some(session) => {
+                    let admitted = dispatch::admit_batch(&self.config, messages.len());
+                    admitted.map_err(|refusal| (None, Era::Legacy, refusal))?;
                     let (requests, exchange) = (calls_of(messages), self.id);
                     Ok(Verdict::Ask(SessionQuery::BeginBatch { session, requests, exchange }, Asked::Batch))
                 }
@@ -258,6 +260,10 @@ impl Exchange {
                 return self.answer(&id, state.revision, &plan);
             }
             (Ask::Refuse { refusal, .. }, SessionAnswer::Loaded { .. }) => refusal,
+            (Ask::Accept(Some(ExchangeOutput::Initialized)), SessionAnswer::Done) => {
+                let again = Diagnostic::new("session", "expected `initialized` once, found it again");
+                return self.accept(Some(ExchangeOutput::Diagnostic(again)));
+            }
             (Ask::Accept(told), SessionAnswer::Loaded { .. } | SessionAnswer::Done) => {
                 return self.accept(told);
             }

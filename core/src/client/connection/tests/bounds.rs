@@ -46,6 +46,20 @@ fn closing_settles_everything_and_is_the_last_event() {
     assert!(peer.drain().is_empty());
 }
 
+/// Not even what was read together with the fatal line, or the count of what was dropped, comes behind the end.
+#[test]
+fn nothing_is_told_after_the_end() {
+    let limits = Limits { notifications: 2, ..Limits::default() };
+    let mut peer = Peer::new(config().era(EraChoice::Legacy).limits(limits));
+    let id = id(&peer.one());
+    let fatal = format!("{{'jsonrpc':'2.0','id':{id},'error':{{'code':1,'message':'no'}}}}");
+    let noise = "{'jsonrpc':'2.0','method':'x/y'}";
+    peer.says(&[noise, noise, noise, &fatal, noise, "noise"].join("\n"));
+    let outputs = peer.drain();
+    assert!(matches!(outputs.last(), Some(Output::Event(Event::Closed(_)))), "{outputs:?}");
+    assert_eq!((outputs.len(), diagnostics(&outputs)), (4, 1));
+}
+
 #[test]
 fn calls_in_flight_are_bounded() {
     let limits = Limits { in_flight: 2, ..Limits::default() };

@@ -65,3 +65,15 @@ fn the_answers_to_a_batch_are_bounded() {
     let answer = client.ask(&format!("[{}{list}]", format!("{list},").repeat(9))).remove(0);
     assert!(answer.matches("the answers to this batch are too large").count() >= 7, "{answer}");
 }
+
+/// A batch of `Limits::in_flight` messages is read, and one of one more is not: its shortest messages are one
+/// byte, and each is answered.
+#[test]
+fn the_messages_of_a_batch_are_bounded() {
+    let limits = limits(|limits| limits.in_flight = 3);
+    let mut client = Client::legacy(config().limits(limits), "2025-03-26");
+    assert_eq!(client.ask("[1,2,3]")[0].matches("-32600").count(), 3);
+    let answer = client.ask("[1,2,3,4]").remove(0);
+    assert!(answer.starts_with('{') && answer.contains("a batch may hold 3 messages, found 4"), "{answer}");
+    assert_eq!(client.ask(r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#).len(), 1);
+}
