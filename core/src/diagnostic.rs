@@ -3,13 +3,17 @@
 use alloc::string::String;
 use core::fmt;
 
-/// Something worth a line in a log: a peer broke a rule, or a result could not be sent.
+use crate::error::ApiMisuse;
+
+/// Something worth a line in a log: a peer broke a rule or gave up, or a result could not be sent.
 ///
 /// Says where, what was expected and what came. Holds no payload, no token and no header value but a refused
 /// host or origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diagnostic {
+    /// Whose doing it is.
+    pub blame: Blame,
     /// Which part noticed it: `framing`, `jsonrpc`, `http`, `session`, `call`, ...
     pub layer: &'static str,
     /// The id of the request that it concerns, as JSON text.
@@ -18,10 +22,24 @@ pub struct Diagnostic {
     pub detail: String,
 }
 
+/// Whose doing something is. A peer can do wrong as often as it likes, so what is shown of the two differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Blame {
+    /// This side's: of the application, its handlers, or the system that it runs on.
+    Ours,
+    /// The other side's.
+    Peer,
+}
+
 impl Diagnostic {
-    /// A diagnostic of `layer`.
+    /// What the peer did, as `layer` noticed it.
     pub fn new(layer: &'static str, detail: impl Into<String>) -> Self {
-        Self { layer, request: None, detail: detail.into() }
+        Self { blame: Blame::Peer, layer, request: None, detail: detail.into() }
+    }
+
+    /// What the application did: its message could not be sent.
+    pub fn misuse(misuse: ApiMisuse) -> Self {
+        Self { blame: Blame::Ours, ..Self::new("call", misuse.message) }
     }
 
     /// With the id of the request that it concerns.

@@ -10,6 +10,7 @@ use std::task::{self, Poll, Waker};
 use std::thread;
 use std::time::Duration;
 
+use mcp_proto::diagnostic::{Blame, Diagnostic};
 use mcp_proto::dialect::{Era, Revision};
 use mcp_proto::error::{ErrorObject, code};
 use mcp_proto::model::{Json, LoggingLevel, LoggingMessageNotificationParams, RequestMeta};
@@ -37,6 +38,9 @@ pub(crate) trait Outlet: Send + Sync {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
+    /// Whose doing it is. A hook that pages somebody looks at [`Blame::Ours`]; what peers do wrong can come as
+    /// often as they like.
+    pub blame: Blame,
     /// What was going on: `tool echo`, `connection`, ...
     pub what: String,
     /// What happened.
@@ -44,8 +48,14 @@ pub struct Report {
 }
 
 impl Report {
-    pub(crate) fn new(what: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self { what: what.into(), detail: detail.into() }
+    /// Something that is this side's doing.
+    pub(crate) fn ours(what: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { blame: Blame::Ours, what: what.into(), detail: detail.into() }
+    }
+
+    /// Something that a machine noticed.
+    pub(crate) fn noticed(what: &str, diagnostic: &Diagnostic) -> Self {
+        Self { blame: diagnostic.blame, what: what.into(), detail: diagnostic.to_string() }
     }
 }
 
@@ -147,7 +157,7 @@ impl CallState {
     }
 
     pub(crate) fn report(&self, detail: impl Into<String>) {
-        self.outlet.report(Report::new(format!("tool {}", self.name()), detail));
+        self.outlet.report(Report::ours(format!("tool {}", self.name()), detail));
     }
 }
 

@@ -20,6 +20,7 @@ mod turn;
 mod wake;
 
 pub use mcp_proto as proto;
+pub use mcp_proto::diagnostic::Blame;
 pub use mcp_proto::dialect::{Era, Revision};
 pub use mcp_proto::entropy::Seed;
 pub use mcp_proto::error::{ApiMisuse, CallError, ErrorObject};

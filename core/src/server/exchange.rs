@@ -286,7 +286,7 @@ impl Exchange {
             }),
         );
         if let Some(misuse) = failed {
-            self.diagnose(Diagnostic::new("call", misuse.message).request(request));
+            self.diagnose(Diagnostic::misuse(misuse).request(request));
         }
     }
 
@@ -332,7 +332,7 @@ impl Exchange {
             })
         });
         if let Some(misuse) = failed {
-            let diagnostic = Diagnostic::new("call", misuse.message).request(&running.request);
+            let diagnostic = Diagnostic::misuse(misuse).request(&running.request);
             self.diagnose(diagnostic);
         }
         self.reported(now, head);

@@ -121,7 +121,7 @@ impl Effect {
             }
             Self::Hook(Event::Diagnostic(diagnostic)) => {
                 if let Some(hear) = &hooks.diagnostic {
-                    hook::call(|| hear(&Report::new("server", diagnostic.to_string())));
+                    hook::call(|| hear(&Report::noticed("server", &diagnostic)));
                 }
             }
             Self::Hook(_) => {}

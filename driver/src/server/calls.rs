@@ -43,7 +43,7 @@ impl Calls {
                 };
                 if shared.runtime.spawn_blocking(Box::new(job)).is_err() {
                     let detail = "the pool of blocking threads has no place; a call was refused";
-                    shared.report(&Report::new("server", detail));
+                    shared.report(&Report::ours("server", detail));
                 }
             }
             // The catalog and the handlers are filled together, so there is one; if not, the responder

@@ -185,7 +185,7 @@ impl<R: Runtime> ExchangeHandle<R> {
                 ExchangeOutput::Call(id, call) => return Some(Effect::Call(id, call)),
                 ExchangeOutput::Cancelled(id) => return Some(Effect::Cancelled(id)),
                 ExchangeOutput::Diagnostic(diagnostic) => {
-                    return Some(Effect::Report(Report::new("exchange", diagnostic.to_string())));
+                    return Some(Effect::Report(Report::noticed("exchange", &diagnostic)));
                 }
                 _ => {}
             }

@@ -228,7 +228,7 @@ impl<R: Runtime> HttpServer<R> {
                 // Out of descriptors, or a connection that was reset before it was taken: neither ends the
                 // server, but trying again at once would spin.
                 Err(error) => {
-                    service.shared().report(&Report::new("accepting a connection", error.to_string()));
+                    service.shared().report(&Report::ours("accepting a connection", error.to_string()));
                     runtime.sleep_until(runtime.now().mono + Duration::from_millis(20)).await;
                 }
             }

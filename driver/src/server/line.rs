@@ -83,7 +83,7 @@ impl<R: Runtime> Link<R> {
             }
             Output::Cancelled(id) => self.calls.cancel(id),
             Output::Diagnostic(diagnostic) => {
-                self.shared.report(&Report::new("connection", diagnostic.to_string()));
+                self.shared.report(&Report::noticed("connection", &diagnostic));
             }
             _ => {}
         }

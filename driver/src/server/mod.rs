@@ -137,8 +137,8 @@ impl<R: Runtime> Server<R> {
         self
     }
 
-    /// Hears of what goes wrong: errors and panics of handlers, and what peers do against the protocol. The
-    /// peers themselves are told nothing of it.
+    /// Hears of what goes wrong: errors and panics of handlers, and what peers do against the protocol, told
+    /// apart by [`Report::blame`]. The peers themselves are told nothing of it.
     #[must_use]
     pub fn on_error(mut self, hook: impl Fn(&Report) + Send + Sync + 'static) -> Self {
         self.on_error = Some(Arc::new(hook));

@@ -289,7 +289,7 @@ impl Link {
             Ok(true) => out.push(b'\n'),
             Ok(false) => {}
             Err(misuse) => {
-                let diagnostic = Diagnostic::new("call", misuse.message).request(&running.request);
+                let diagnostic = Diagnostic::misuse(misuse).request(&running.request);
                 self.diagnose(diagnostic);
             }
         }
@@ -311,7 +311,7 @@ impl Link {
             }
         });
         if let Some(misuse) = failed {
-            self.diagnose(Diagnostic::new("call", misuse.message).request(id));
+            self.diagnose(Diagnostic::misuse(misuse).request(id));
         }
     }
 

@@ -9,6 +9,7 @@ mod messages;
 mod notifications;
 
 use super::*;
+use crate::diagnostic::Blame;
 use crate::dialect::{Era, Revision};
 use crate::model::Json;
 use crate::model::capabilities::ClientCapabilities;

@@ -99,7 +99,7 @@ impl Exchange {
                     }
                 });
                 if let Err(misuse) = written {
-                    self.diagnose(Diagnostic::new("call", misuse.message).request(&request.id));
+                    self.diagnose(Diagnostic::misuse(misuse).request(&request.id));
                 }
             }
         }

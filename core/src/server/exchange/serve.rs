@@ -322,7 +322,7 @@ impl Exchange {
         self.outputs.extend(head);
         self.stage = Stage::Answered;
         if let Some(misuse) = failed {
-            self.diagnose(Diagnostic::new("call", misuse.message).request(id));
+            self.diagnose(Diagnostic::misuse(misuse).request(id));
         }
     }
 }

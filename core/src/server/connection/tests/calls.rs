@@ -139,5 +139,8 @@ fn a_result_that_cannot_be_written_is_an_internal_error_with_constant_text() {
     let (id, _) = client.call(&modern_call("1"));
     client.server.respond(now(), id, &Unwritable);
     assert_eq!(client.received(), [error("1", -32603, "the result could not be written")]);
-    assert_eq!(client.diagnostics(), ["call, request 1: open /home/u/secret: denied"]);
+    let told = client.outputs();
+    let [Output::Diagnostic(it)] = &told[..] else { panic!("{told:?}") };
+    assert_eq!(it.to_string(), "call, request 1: open /home/u/secret: denied");
+    assert_eq!(it.blame, Blame::Ours);
 }
