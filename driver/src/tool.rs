@@ -36,7 +36,8 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// A tool by name: 1 to 128 letters, digits, `_`, `-` and `.`, unique within its server.
+    /// A tool by name: 1 to 128 letters, digits, `_`, `-` and `.`, unique within its server. A name that is
+    /// longer or has other characters is served and reported to [`Server::on_error`](crate::Server::on_error).
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),

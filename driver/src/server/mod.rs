@@ -176,12 +176,18 @@ impl<R: Runtime> Server<R> {
             return Err(misuse.into());
         }
         self.runtime.configure(&self.config.limits);
-        Ok(Arc::new(Shared {
+        let shared = Shared {
             runtime: self.runtime,
             config: Arc::new(self.config),
             handlers: self.handlers,
             on_error: self.on_error,
-        }))
+        };
+        for entry in shared.config.tools.iter() {
+            for warning in &entry.warnings {
+                shared.report(&Report::ours(format!("tool {}", entry.tool.name), warning));
+            }
+        }
+        Ok(Arc::new(shared))
     }
 }
 
