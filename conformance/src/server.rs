@@ -20,6 +20,9 @@ const PNG: &str =
 /// One sample of silence.
 const WAV: &str = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=";
 
+/// Between two notifications of a tool.
+const PAUSE: Duration = Duration::from_millis(50);
+
 /// The keywords of JSON Schema 2020-12 that have to come through untouched.
 const SCHEMA_2020_12: &str = r##"{
     "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -65,7 +68,6 @@ impl Program for Server {
 }
 
 fn with_tools<R: Runtime>(server: mcp_driver::Server<R>) -> Result<mcp_driver::Server<R>, Error> {
-    let (logs, progresses, reconnects) = (R::default(), R::default(), R::default());
     // The suite calls the tool that comes first with no arguments, and wants a result.
     Ok(server
         .tool(tool("test_simple_text", "Answers with text."), async |_: Nothing, _| {
@@ -85,18 +87,11 @@ fn with_tools<R: Runtime>(server: mcp_driver::Server<R>) -> Result<mcp_driver::S
         .tool(tool("test_error_handling", "Fails."), async |_: Nothing, _| {
             Err::<(), _>(ToolError::new("This tool intentionally returns an error for testing"))
         })
-        .tool(tool("test_tool_with_logging", "Logs while it works."), move |_: Nothing, cx| {
-            log_thrice(logs.clone(), cx)
-        })
-        .tool(tool("test_tool_with_progress", "Reports progress while it works."), move |_: Nothing, cx| {
-            report_thrice(progresses.clone(), cx)
-        })
-        .tool(tool("test_reconnection", "Takes its time."), move |_: Nothing, _| {
-            let runtime = reconnects.clone();
-            async move {
-                pause(&runtime, 100).await;
-                Ok("The answer survived the wait.")
-            }
+        .tool(tool("test_tool_with_logging", "Logs while it works."), log_thrice)
+        .tool(tool("test_tool_with_progress", "Reports progress while it works."), report_thrice)
+        .tool(tool("test_reconnection", "Takes its time."), async |_: Nothing, cx: Context| {
+            cx.sleep(Duration::from_millis(100)).await;
+            Ok("The answer survived the wait.")
         })
         .tool(tool("test_custom_header", "Has an argument that is repeated in a header."), {
             async |Mirrored { region }: Mirrored, _| Ok(region)
@@ -134,19 +129,19 @@ async fn mixed(_: Nothing, _: Context) -> Result<Vec<ContentBlock>, ToolError> {
     ])
 }
 
-async fn log_thrice<R: Runtime>(runtime: R, cx: Context) -> Result<&'static str, ToolError> {
+async fn log_thrice(_: Nothing, cx: Context) -> Result<&'static str, ToolError> {
     cx.log(LoggingLevel::Info, "Tool execution started");
-    pause(&runtime, 50).await;
+    cx.sleep(PAUSE).await;
     cx.log(LoggingLevel::Info, "Tool processing data");
-    pause(&runtime, 50).await;
+    cx.sleep(PAUSE).await;
     cx.log(LoggingLevel::Info, "Tool execution completed");
     Ok("logged")
 }
 
-async fn report_thrice<R: Runtime>(runtime: R, cx: Context) -> Result<&'static str, ToolError> {
+async fn report_thrice(_: Nothing, cx: Context) -> Result<&'static str, ToolError> {
     for progress in [0.0, 50.0, 100.0] {
         cx.progress((progress, 100.0));
-        pause(&runtime, 50).await;
+        cx.sleep(PAUSE).await;
     }
     Ok("done")
 }
@@ -165,8 +160,4 @@ fn tool(name: &str, description: &str) -> Tool {
 
 fn resource(uri: &str, mime_type: &str, text: &str) -> ContentBlock {
     EmbeddedResource::new(TextResourceContents::new(uri, text).mime_type(mime_type)).into()
-}
-
-async fn pause<R: Runtime>(runtime: &R, millis: u64) {
-    runtime.sleep_until(runtime.now().mono + Duration::from_millis(millis)).await;
 }

@@ -29,6 +29,8 @@ pub(crate) trait Outlet: Send + Sync {
     fn log(&self, call: CallId, message: &LoggingMessageNotificationParams);
     /// Something for people on this side.
     fn report(&self, report: Report);
+    /// Is ready after a while, by the clock of the runtime.
+    fn sleep(&self, duration: Duration) -> BoxFuture<()>;
     /// The call will not be heard of again.
     fn done(&self, call: CallId);
 }
@@ -212,6 +214,12 @@ impl Context {
     /// Is ready once the client has given up on the request.
     pub async fn cancelled(&self) {
         poll_fn(|cx| self.shared.poll_cancelled(cx.waker())).await;
+    }
+
+    /// Waits for a while, whichever runtime that is on. For async handlers: one whose client gives up on the
+    /// request meanwhile is dropped.
+    pub async fn sleep(&self, duration: Duration) {
+        self.shared.outlet.sleep(duration).await;
     }
 
     /// Blocks the thread for a while, or until the client gives up on the request; says whether it did. For

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcp_blocking::{Context, Error, Server, Tool, ToolError};
-use mcp_fixtures::{Add, Echo, Fail, Nothing, Seen, ServerOptions, Sleep, Transport, prepare};
+use mcp_fixtures::{Add, Echo, Fail, Nothing, STEP, Seen, ServerOptions, Sleep, Transport, prepare};
 
 fn server(options: &ServerOptions) -> Server {
     let slept = Seen::default();
@@ -25,7 +25,7 @@ fn server(options: &ServerOptions) -> Server {
         .tool(Tool::new("steps").describe("Reports progress."), |_: Nothing, cx: Context| {
             for step in 1..=3 {
                 cx.progress(f64::from(step));
-                cx.wait(Duration::from_millis(50));
+                cx.wait(STEP);
             }
             Ok("done")
         })

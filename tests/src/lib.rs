@@ -15,7 +15,7 @@ macro_rules! parity {
         $crate::scenario_tests! { $kit;
             calls: every_revision_is_spoken, progress_is_live_and_precedes_the_result,
                 an_abandoned_call_is_cancelled, a_canceller_cancels, a_blocking_handler_learns_of_its_cancellation,
-                a_timeout_cancels_on_the_wire, a_panic_is_answered_and_the_server_lives,
+                a_handler_sleeps_on_its_runtime, a_timeout_cancels_on_the_wire, a_panic_is_answered_and_the_server_lives,
                 a_blocking_tool_stops_nobody, wrong_arguments_are_named_by_their_path,
                 an_unknown_tool_is_refused_with_a_suggestion, many_calls_run_at_once,
                 hooks_may_panic_and_call_back, a_closed_client_fails_calls_at_once,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mcp_driver::{Context, Runtime, Server, Tool, ToolError};
+use mcp_driver::{Clock, Context, Runtime, Server, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +25,11 @@ struct Echo {
 struct Add {
     a: f64,
     b: f64,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Nap {
+    ms: u64,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -117,6 +122,7 @@ fn quick<R: Runtime>(server: Server<R>) -> Server<R> {
 fn slow<R: Runtime>(server: Server<R>, tell: &Listener, gate: &Gate) -> Server<R> {
     let (waiting, stepping, blocking, opening) = (gate.clone(), gate.clone(), gate.clone(), gate.clone());
     let (wait, step, block, linger) = (tell.clone(), tell.clone(), tell.clone(), tell.clone());
+    let nap = tell.clone();
     let meetings = Arc::new(Mutex::new((0, Gate::default())));
     server
         .tool(Tool::new("wait"), move |_: Nothing, _: Context| {
@@ -125,6 +131,15 @@ fn slow<R: Runtime>(server: Server<R>, tell: &Listener, gate: &Gate) -> Server<R
                 gate.wait().await;
                 watch.done();
                 Ok("waited")
+            }
+        })
+        .tool(Tool::new("nap"), move |Nap { ms }: Nap, cx: Context| {
+            let watch = Cancelled::watch(&nap, "nap");
+            async move {
+                let clock = Clock::start();
+                cx.sleep(Duration::from_millis(ms)).await;
+                watch.done();
+                Ok(clock.now().mono.since_epoch().as_millis() as u64)
             }
         })
         .tool(Tool::new("steps"), move |_: Nothing, cx: Context| {

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Waker;
+use std::time::Duration;
 
 use mcp_proto::error::ErrorObject;
 use mcp_proto::head::{BodyLength, End, RequestHead, ResponseHead};
@@ -16,7 +17,7 @@ use mcp_proto::wire::jsonrpc::RequestId;
 use super::calls::Calls;
 use super::http::HttpService;
 use crate::context::{Outlet, Report};
-use crate::runtime::Runtime;
+use crate::runtime::{BoxFuture, Runtime};
 use crate::turn::{Done, Turn};
 use crate::wake::WakerSlot;
 
@@ -248,6 +249,11 @@ impl<R: Runtime> Outlet for ExchangeHandle<R> {
 
     fn report(&self, report: Report) {
         self.service.shared().report(&report);
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<()> {
+        let runtime = self.service.runtime();
+        runtime.sleep_until(runtime.now().mono + duration)
     }
 
     fn done(&self, call: CallId) {

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Waker;
+use std::time::Duration;
 
 use mcp_proto::error::ErrorObject;
 use mcp_proto::head::End;
@@ -13,7 +14,7 @@ use super::Shared;
 use super::calls::Calls;
 use crate::context::{Outlet, Report};
 use crate::endpoint::{Endpoint, Status};
-use crate::runtime::Runtime;
+use crate::runtime::{BoxFuture, Runtime};
 use crate::turn::{Done, Turn};
 use crate::wake::WakerSlot;
 
@@ -156,6 +157,11 @@ impl<R: Runtime> Outlet for Link<R> {
 
     fn report(&self, report: Report) {
         self.shared.report(&report);
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<()> {
+        let runtime = &self.shared.runtime;
+        runtime.sleep_until(runtime.now().mono + duration)
     }
 
     fn done(&self, call: CallId) {

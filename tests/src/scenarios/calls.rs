@@ -125,6 +125,21 @@ pub fn a_blocking_handler_learns_of_its_cancellation<K: Kit>(program: &str) {
     });
 }
 
+/// A handler that sleeps does so for as long as it asked to, and is dropped when its call is cancelled.
+pub fn a_handler_sleeps_on_its_runtime<K: Kit>(program: &str) {
+    everywhere::<K>(program, |Pair { client, events, .. }| {
+        let slept: u64 = call::<K>(&client, "nap", json!({ "ms": 20 })).unwrap().text().parse().unwrap();
+        assert!(slept >= 20, "{slept} ms");
+        let caller = client.clone();
+        let options = json!({ "ms": 3_600_000 });
+        let abandon = K::abandonable(move |with| caller.call_tool_with("nap", options, with));
+        events.expect("nap finished");
+        events.expect("nap started");
+        abandon();
+        events.expect("nap cancelled");
+    });
+}
+
 /// CAN-18: a call that times out is cancelled at the server.
 pub fn a_timeout_cancels_on_the_wire<K: Kit>(program: &str) {
     everywhere::<K>(program, |Pair { client, events, .. }| {
