@@ -260,8 +260,7 @@ impl Context {
         self.shared.call.client()
     }
 
-    /// The arguments of the call, as JSON text.
-    pub fn arguments(&self) -> &str {
+    pub(crate) fn arguments(&self) -> &str {
         self.shared.call.arguments()
     }
 }
@@ -276,7 +275,7 @@ impl fmt::Debug for Context {
 }
 
 /// The obligation to answer a call. Dropped unanswered, it answers an internal error.
-pub struct Responder {
+pub(crate) struct Responder {
     shared: Arc<CallState>,
     answered: bool,
 }
@@ -287,19 +286,19 @@ impl Responder {
     }
 
     /// Answers with a result.
-    pub fn respond(mut self, result: &dyn WriteResult) {
+    pub(crate) fn respond(mut self, result: &dyn WriteResult) {
         self.answered = true;
         self.shared.outlet.respond(self.shared.id, result);
     }
 
     /// Answers with an error that the peer may read.
-    pub fn fail(mut self, error: &ErrorObject) {
+    pub(crate) fn fail(mut self, error: &ErrorObject) {
         self.answered = true;
         self.shared.outlet.fail(self.shared.id, error);
     }
 
     /// Answers `internal error` and keeps the reason on this side.
-    pub fn fail_internally(mut self, detail: &str) {
+    pub(crate) fn fail_internally(mut self, detail: &str) {
         self.shared.report(detail);
         self.answer_internal();
     }
@@ -316,11 +315,5 @@ impl Drop for Responder {
             self.answer_internal();
         }
         self.shared.outlet.done(self.shared.id);
-    }
-}
-
-impl fmt::Debug for Responder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Responder").field("answered", &self.answered).finish_non_exhaustive()
     }
 }

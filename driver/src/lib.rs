@@ -31,7 +31,7 @@ pub use mcp_proto::time::{Instant, Now};
 
 pub use client::*;
 pub use clock::Clock;
-pub use context::{Context, Report, Responder};
+pub use context::{Context, Report};
 pub use endpoint::{ByteStream, Endpoint, Status, keep_time, pump, with_scratch};
 pub use error::Error;
 pub use process::Command;

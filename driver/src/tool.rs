@@ -79,7 +79,9 @@ impl Tool {
         self
     }
 
-    /// The schema of its arguments, by hand: a JSON Schema whose root has `"type": "object"`.
+    /// The schema of its arguments, by hand: a JSON Schema whose root has `"type": "object"`. A handler that
+    /// takes [`Json`] has them as they came, and needs this one; otherwise it takes the place of the schema
+    /// of the handler's argument type.
     #[must_use]
     pub fn input_schema(mut self, schema: Json) -> Self {
         self.input_schema = Some(schema);
@@ -110,12 +112,12 @@ impl Tool {
     /// The definition as it travels.
     ///
     /// # Errors
-    /// When there is no schema: none was given and the arguments have none.
+    /// When there is no schema: none was given, and the one of the argument type says nothing.
     pub(crate) fn into_model(self, arguments: Option<Json>) -> Result<model::Tool, ApiMisuse> {
         let Some(schema) = self.input_schema.or(arguments) else {
             return Err(ApiMisuse::new(format!(
-                "tool `{}` has no input schema: give one with `Tool::input_schema`, or take an argument type \
-                 that implements `JsonSchema`",
+                "tool `{}` has no input schema: give one with `Tool::input_schema`, or take arguments of a type \
+                 that has one",
                 self.name
             )));
         };
@@ -130,13 +132,15 @@ impl Tool {
     }
 }
 
-/// The JSON Schema (2020-12) of a type, without the `$schema` member that is the default.
+/// The JSON Schema (2020-12) of a type, without the `$schema` member that is the default; `None` when it
+/// permits anything.
 fn schema_of<T: JsonSchema>() -> Option<Json> {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.meta_schema = None);
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
     // The name of the Rust type says nothing to a model.
     schema.remove("title");
-    Json::new(&schema).ok()
+    let says_something = schema.as_object().is_some_and(|members| !members.is_empty());
+    says_something.then(|| Json::new(&schema).ok())?
 }
 
 /// A failure inside a handler.
@@ -276,8 +280,9 @@ struct TextBlock<T> {
 /// - `Fn(Arguments, Context) -> Future<Output = Result<T, ToolError>>`: run on the runtime;
 /// - `Fn(Arguments, Context) -> Result<T, ToolError>`: run on the pool of threads that may block,
 ///
-/// where `Arguments` is `DeserializeOwned + JsonSchema` (or [`Json`] with a schema by hand) and `T` is a
-/// `Serialize` value, content blocks, or a [`CallToolResult`]. `M` keeps the ways apart and is never named.
+/// where `Arguments` is `DeserializeOwned + JsonSchema` and `T` is a `Serialize` value, content blocks, or a
+/// [`CallToolResult`]. Take [`Json`] to have the arguments as they came, with a schema by hand:
+/// [`Tool::input_schema`]. `M` keeps the ways apart and is never named.
 pub trait ToolHandler<M>: Send + Sync + 'static {
     /// The function behind one shape.
     fn into_handler(self) -> Handler;

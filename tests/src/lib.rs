@@ -37,6 +37,8 @@ macro_rules! parity {
                 a_missing_server_is_named, calls_fail_at_once_when_the_server_dies,
                 an_early_answer_is_heard, connections_leave_nothing_behind, clients_leave_nothing_behind;
             streams: any_stream_carries_messages, dropping_the_server_cancels_its_calls;
+            tools: arguments_come_raw_under_a_schema_by_hand, a_schema_by_hand_comes_first,
+                a_tool_without_a_schema_is_refused, unwise_names_are_reported, reports_blame_the_right_side;
         }
     };
 }

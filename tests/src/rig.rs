@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use mcp_driver::model::Json;
 use mcp_driver::{Clock, Context, Runtime, Server, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -111,10 +112,18 @@ pub fn server<R: Runtime>(tell: impl Fn(&str) + Send + Sync + 'static, gate: &Ga
     unruly(server, &tell)
 }
 
+/// A schema by hand, which no Rust type stands for.
+pub fn raw_schema() -> Json {
+    Json::parse(r#"{"type":"object","maxProperties":3}"#).unwrap()
+}
+
 fn quick<R: Runtime>(server: Server<R>) -> Server<R> {
     server
         .tool(Tool::new("echo"), async |Echo { text }: Echo, _: Context| Ok(text))
         .tool(Tool::new("add"), |Add { a, b }: Add, _: Context| Ok(a + b))
+        .tool(Tool::new("raw").input_schema(raw_schema()), async |arguments: Json, _: Context| {
+            Ok(arguments.get().to_owned())
+        })
         .tool(Tool::new("pid"), async |_: Nothing, _: Context| Ok(std::process::id()))
         .tool(Tool::new("census"), async |_: Nothing, _: Context| Ok(Census::take()))
 }

@@ -100,3 +100,19 @@ impl<'de> Deserialize<'de> for Json {
         Box::<RawValue>::deserialize(deserializer).map(Self)
     }
 }
+
+/// Any JSON.
+#[cfg(feature = "schemars")]
+impl schemars::JsonSchema for Json {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> alloc::borrow::Cow<'static, str> {
+        "Json".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        true.into()
+    }
+}

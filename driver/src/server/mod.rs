@@ -87,7 +87,25 @@ impl<R: Runtime> Server<R> {
         self
     }
 
-    /// Adds a tool. A definition that the specification forbids is reported when the server starts.
+    /// Adds a tool. A definition that the specification forbids is the error that serving ends with at once.
+    ///
+    /// A handler is called again and again, so what it uses must outlive each call. An `async` closure may
+    /// not lend what it has captured to its future; clone it into an `async` block instead:
+    ///
+    /// ```
+    /// # use std::sync::{Arc, atomic::{AtomicU64, Ordering}};
+    /// # use mcp_driver::{Context, Runtime, Server, Tool};
+    /// # #[derive(serde::Deserialize, schemars::JsonSchema)] struct Nothing {}
+    /// # fn count<R: Runtime>(server: Server<R>) -> Server<R> {
+    /// let counter = Arc::new(AtomicU64::new(0));
+    /// server.tool(Tool::new("count"), move |_: Nothing, _: Context| {
+    ///     let counter = counter.clone();
+    ///     async move { Ok(counter.fetch_add(1, Ordering::Relaxed)) }
+    /// })
+    /// # }
+    /// ```
+    ///
+    /// A blocking handler needs none of that: it borrows what it has captured.
     #[must_use]
     pub fn tool<M>(mut self, tool: Tool, handler: impl ToolHandler<M>) -> Self {
         let handler = handler.into_handler();

@@ -5,13 +5,14 @@ pub mod children;
 pub mod http;
 pub mod stdio;
 pub mod streams;
+pub mod tools;
 
 use std::process::Stdio;
 
 use mcp_driver::{CallError, Calls, ClientBuilder, Command, EraChoice, Error, Limits, Stop, ToolReply};
 use serde_json::Value;
 
-use crate::kit::{Background, Client, Kit, background};
+use crate::kit::{Background, Client, Kit, Server, background};
 use crate::rig;
 use crate::support::{Events, Gate};
 
@@ -68,6 +69,10 @@ fn host<K: Kit>(change: impl FnOnce(&mut Limits)) -> Host<K> {
     change(&mut limits);
     let (gate, (tell, events)) = (Gate::default(), Events::new());
     let server = rig::server::<K::Runtime>(move |event| tell.tell(event), &gate).limits(limits);
+    hosted(server, gate, events)
+}
+
+fn hosted<K: Kit>(server: Server<K>, gate: Gate, events: Events) -> Host<K> {
     let server = K::wait(server.bind_http("127.0.0.1:0")).unwrap();
     let (url, stop) = (server.url(), server.stop_handle());
     let served = background::<K, _>(move || K::wait(server.serve()));
