@@ -1,6 +1,11 @@
 //! Behaviour across crates. The scenarios in [`scenarios`] run on every runtime, over real sockets and with
 //! real child processes (the program `mcp-rig`); each test binary in `tests/` runs them on one.
 
+/// Its code is what newcomers copy.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
+
 pub mod kit;
 pub mod rig;
 pub mod scenarios;
