@@ -39,7 +39,10 @@ impl Calls {
             Some(Run::Blocking(handler)) => {
                 let handler = handler.clone();
                 let job = move || {
-                    state.guarded(|| handler(context, responder));
+                    // It may have waited for a thread longer than the client for it.
+                    if !state.is_cancelled() {
+                        state.guarded(|| handler(context, responder));
+                    }
                 };
                 if shared.runtime.spawn_blocking(Box::new(job)).is_err() {
                     let detail = "the pool of blocking threads has no place; a call was refused";

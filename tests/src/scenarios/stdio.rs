@@ -30,10 +30,8 @@ fn start_with<K: Kit>(
     let mut command = Command::new(program);
     command.args([K::NAME, "--stdio"]).args(flags).stdin(input).stdout(output).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    let (tell, events) = Events::new();
-    let errors = BufReader::new(child.stderr.take().unwrap());
-    std::thread::spawn(move || errors.lines().map_while(Result::ok).for_each(|line| tell.tell(line)));
-    (child, events)
+    let errors = lines(child.stderr.take().unwrap());
+    (child, errors)
 }
 
 #[track_caller]
@@ -41,19 +39,20 @@ fn exited(mut child: Child) -> ExitStatus {
     eventually("the server has exited", || child.try_wait().unwrap().ok_or("it runs"))
 }
 
-fn line(output: &mut impl BufRead) -> String {
-    let mut line = String::new();
-    output.read_line(&mut line).unwrap();
-    line
+/// The lines of a stream, as events.
+fn lines(stream: impl Read + Send + 'static) -> Events {
+    let (tell, events) = Events::new();
+    let lines = BufReader::new(stream).lines();
+    std::thread::spawn(move || lines.map_while(Result::ok).for_each(|line| tell.tell(line)));
+    events
 }
 
 /// B82, STDIO-23: a server whose input is closed exits in order.
 pub fn closed_input_ends_the_server<K: Kit>(program: &str) {
     let (mut child, _) = start::<K>(program, Stdio::piped(), Stdio::piped());
-    let mut output = BufReader::new(child.stdout.take().unwrap());
-    let mut input = child.stdin.take().unwrap();
+    let (mut input, output) = (child.stdin.take().unwrap(), lines(child.stdout.take().unwrap()));
     input.write_all(request(1, "echo", r#"{"text":"hello"}"#).as_bytes()).unwrap();
-    assert!(line(&mut output).contains("hello"));
+    output.expect("hello");
     drop(input);
     assert_eq!(exited(child).code(), Some(0));
 }
@@ -84,14 +83,14 @@ pub fn sockets_serve_as_pipes<K: Kit>(program: &str) {
     let ((mut input, theirs_in), (output, theirs_out)) =
         (UnixStream::pair().unwrap(), UnixStream::pair().unwrap());
     let (child, _) = start::<K>(program, OwnedFd::from(theirs_in), OwnedFd::from(theirs_out));
-    let mut output = BufReader::new(output);
+    let answers = lines(output.try_clone().unwrap());
     for id in 1..=3 {
         input.write_all(request(id, "echo", r#"{"text":"hello"}"#).as_bytes()).unwrap();
-        assert!(line(&mut output).contains("hello"));
+        answers.expect("hello");
     }
     drop(input);
     assert_eq!(exited(child).code(), Some(0));
-    assert_eq!(output.read(&mut [0; 1]).unwrap(), 0);
+    assert_eq!((&output).read(&mut [0; 1]).unwrap(), 0);
 }
 
 /// A regular file is read to its end, and the answers are written to another.
@@ -126,11 +125,11 @@ pub fn backpressure_loses_no_call<K: Kit>(program: &str) {
     let list = format!(r#"{{"jsonrpc":"2.0","id":0,"method":"tools/list","params":{{{META}}}}}"#) + "\n";
     let mut input = child.stdin.take().unwrap();
     input.write_all((list.repeat(10) + &request(1, "echo", r#"{"text":"last"}"#)).as_bytes()).unwrap();
-    let mut output = BufReader::new(child.stdout.take().unwrap());
+    let output = lines(child.stdout.take().unwrap());
     for _ in 0..10 {
-        assert!(line(&mut output).contains("tools"));
+        output.expect("tools");
     }
-    assert!(line(&mut output).contains("last"));
+    output.expect("last");
     drop(input);
     assert_eq!(exited(child).code(), Some(0));
 }

@@ -1,0 +1,17 @@
+//! A server on threads. `cargo run --example blocking_client` speaks to it.
+
+use mcp_blocking::{Context, Server, Tool};
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Add {
+    /// first term
+    a: f64,
+    /// second term
+    b: f64,
+}
+
+fn main() -> Result<(), mcp_blocking::Error> {
+    Server::new("calculator", "1.0.0")
+        .tool(Tool::new("add").describe("Adds two numbers"), |Add { a, b }: Add, _: Context| Ok(a + b))
+        .serve_http("127.0.0.1:8000") // or .serve_stdio()
+}

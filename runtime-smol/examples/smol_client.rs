@@ -1,0 +1,12 @@
+//! A client on smol, for the server of `cargo run --example smol_server`.
+
+use mcp_smol::{Calls, Client};
+
+fn main() -> Result<(), mcp_smol::Error> {
+    smol::block_on(async {
+        let client = Client::http("http://127.0.0.1:8000/mcp").await?; // or Client::spawn("calculator")
+        let sum = client.call_tool("add", serde_json::json!({ "a": 2, "b": 3 })).await?;
+        println!("2 + 3 = {}", sum.text());
+        client.close().await
+    })
+}

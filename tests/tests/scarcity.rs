@@ -1,0 +1,152 @@
+//! Runtimes that have no place for more work.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use mcp_blocking::{Listener, Stream, Threads};
+use mcp_driver::{
+    Blocking, BoxFuture, CallError, Calls, Client, Command, Endpoint, EraChoice, Instant, Job, Now, Process,
+    Runtime, Server, Stdio, block_on,
+};
+use mcp_tests::kit::{Kit, OnBlocking, background};
+use mcp_tests::rig;
+use mcp_tests::support::{Events, Gate, within};
+use serde_json::json;
+
+/// Threads, until there are no more.
+#[derive(Clone, Debug, Default)]
+struct Scarce {
+    threads: Threads,
+    exhausted: Arc<AtomicBool>,
+}
+
+impl Scarce {
+    fn is_exhausted(&self) -> bool {
+        self.exhausted.load(Ordering::SeqCst)
+    }
+}
+
+impl Runtime for Scarce {
+    type Mode = Blocking;
+    type Stream = Stream;
+    type Listener = Listener;
+
+    fn now(&self) -> Now {
+        self.threads.now()
+    }
+
+    fn spawn(&self, task: BoxFuture<()>) {
+        if !self.is_exhausted() {
+            self.threads.spawn(task);
+        }
+    }
+
+    fn spawn_blocking(&self, job: Job) -> Result<(), Job> {
+        if self.is_exhausted() { Err(job) } else { self.threads.spawn_blocking(job) }
+    }
+
+    fn sleep_until(&self, deadline: Instant) -> BoxFuture<()> {
+        self.threads.sleep_until(deadline)
+    }
+
+    fn connect(&self, host: String, port: u16) -> BoxFuture<io::Result<Stream>> {
+        self.threads.connect(host, port)
+    }
+
+    fn listen(&self, address: String) -> BoxFuture<io::Result<Listener>> {
+        self.threads.listen(address)
+    }
+
+    fn local_address(&self, listener: &Listener) -> io::Result<SocketAddr> {
+        self.threads.local_address(listener)
+    }
+
+    fn accept(&self, listener: Listener) -> BoxFuture<(Listener, io::Result<Stream>)> {
+        self.threads.accept(listener)
+    }
+
+    fn stdio(&self, stdio: Stdio) -> io::Result<Stream> {
+        self.threads.stdio(stdio)
+    }
+
+    fn spawn_process(&self, command: &Command) -> io::Result<Process<Self>> {
+        let Process { stream, stderr, exit, id } = self.threads.spawn_process(command)?;
+        Ok(Process { stream, stderr, exit, id })
+    }
+
+    fn drive(&self, stream: Stream, endpoint: Arc<dyn Endpoint>) -> BoxFuture<()> {
+        self.threads.drive(stream, endpoint)
+    }
+}
+
+fn server(runtime: &Scarce) -> (Server<Scarce>, Events) {
+    let (tell, events) = Events::new();
+    let server = rig::server(move |event| tell.tell(event), &Gate::default()).runtime(runtime.clone());
+    (server, events)
+}
+
+/// A handler for which there is no thread or task is answered as an internal error, at once, and the server
+/// goes on.
+#[test]
+fn a_handler_without_a_place_is_answered() {
+    let (ours, theirs) = {
+        let threads = Threads::default();
+        let listener = block_on(threads.listen("127.0.0.1:0".into())).unwrap();
+        let port = threads.local_address(&listener).unwrap().port();
+        let ours = background::<OnBlocking, _>(move || {
+            block_on(Threads::default().connect("127.0.0.1".into(), port))
+        });
+        (ours, block_on(threads.accept(listener)).1.unwrap())
+    };
+    let runtime = Scarce::default();
+    let (server, events) = server(&runtime);
+    let served = background::<OnBlocking, _>(move || server.serve_stream(theirs));
+    let client = Client::<Threads>::builder("scarcity", "1").stream(ours.join().unwrap()).unwrap();
+    runtime.exhausted.store(true, Ordering::SeqCst);
+    for tool in ["wait", "block"] {
+        match client.call_tool(tool, json!({})) {
+            Err(CallError::Server { error, .. }) => assert_eq!(error.code, -32603),
+            other => panic!("{other:?}"),
+        }
+    }
+    events.expect("wait cancelled");
+    events.expect("the pool of blocking threads has no place");
+    assert_eq!(client.call_tool("echo", json!({ "text": "x" })).unwrap().text(), "x");
+    client.close().unwrap();
+    served.join().unwrap();
+}
+
+/// A connection that finds no place is dropped, and is not waited for when the server stops.
+#[test]
+fn a_connection_without_a_place_is_dropped() {
+    let runtime = Scarce::default();
+    let (server, _) = server(&runtime);
+    let server = server.bind_http("127.0.0.1:0").unwrap();
+    let (url, stop) = (server.url(), server.stop_handle());
+    let served = background::<OnBlocking, _>(move || server.serve());
+    runtime.exhausted.store(true, Ordering::SeqCst);
+    assert!(OnBlocking::wait(Client::<Threads>::builder("scarcity", "1").http(&url)).is_err());
+    stop.stop();
+    served.join().unwrap();
+}
+
+/// A client that finds no place for its connection says so at once.
+#[test]
+fn a_client_without_a_place_fails_at_once() {
+    let runtime = Scarce::default();
+    let (server, _) = server(&Scarce::default());
+    let server = server.bind_http("127.0.0.1:0").unwrap();
+    let (url, stop) = (server.url(), server.stop_handle());
+    let served = background::<OnBlocking, _>(move || server.serve());
+    runtime.exhausted.store(true, Ordering::SeqCst);
+    let error = within(Duration::from_secs(5), || {
+        let builder = Client::<Scarce>::builder("scarcity", "1").runtime(runtime).era(EraChoice::Modern);
+        builder.http(&url).unwrap_err().to_string()
+    });
+    assert!(error.contains("given up"), "{error}");
+    stop.stop();
+    served.join().unwrap();
+}
