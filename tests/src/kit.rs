@@ -32,13 +32,13 @@ pub trait Kit: 'static {
 
     fn block_on<T>(future: impl Future<Output = T>) -> T;
 
-    /// Serves until the gate is open, then drops the server. `None` where a server cannot be dropped because
-    /// it blocks its thread.
+    /// Serves until the gate is open, then drops the server. False where that cannot be done, because serving
+    /// blocks its thread.
     fn serve_until(
         server: mcp_driver::Server<Self::Runtime>,
         stream: <Self::Runtime as Runtime>::Stream,
         gate: &Gate,
-    ) -> Option<()>
+    ) -> bool
     where
         Self: Sized;
 
@@ -82,9 +82,9 @@ impl Kit for OnTokio {
         server: mcp_driver::Server<Self::Runtime>,
         stream: <Self::Runtime as Runtime>::Stream,
         gate: &Gate,
-    ) -> Option<()> {
+    ) -> bool {
         Self::block_on(until(server.serve_stream(stream), gate));
-        Some(())
+        true
     }
 
     fn abandonable<T: Send + 'static>(
@@ -117,9 +117,9 @@ impl Kit for OnSmol {
         server: mcp_driver::Server<Self::Runtime>,
         stream: <Self::Runtime as Runtime>::Stream,
         gate: &Gate,
-    ) -> Option<()> {
+    ) -> bool {
         Self::block_on(until(server.serve_stream(stream), gate));
-        Some(())
+        true
     }
 
     fn abandonable<T: Send + 'static>(
@@ -152,8 +152,8 @@ impl Kit for OnBlocking {
         _: mcp_driver::Server<Self::Runtime>,
         _: <Self::Runtime as Runtime>::Stream,
         _: &Gate,
-    ) -> Option<()> {
-        None
+    ) -> bool {
+        false
     }
 
     fn abandonable<T: Send + 'static>(

@@ -21,7 +21,7 @@ use mcp_proto::model::{
 use crate::context::Report;
 use crate::error::Error;
 use crate::hook;
-use crate::process::Command;
+use crate::process::{Command, StderrHook};
 use crate::reply::{Mode, Running};
 use crate::runtime::Runtime;
 use line::LineClient;
@@ -170,14 +170,17 @@ pub struct ClientBuilder<R: Runtime> {
     hooks: Hooks,
 }
 
+type Hook<F> = Option<Arc<F>>;
+type Notified = dyn Fn(&str, Option<&Json>) + Send + Sync;
+
 /// What an application wants to hear of.
 #[derive(Clone, Default)]
 pub(crate) struct Hooks {
-    log: Option<Arc<dyn Fn(&LoggingMessageNotificationParams) + Send + Sync>>,
-    notification: Option<Arc<dyn Fn(&str, Option<&Json>) + Send + Sync>>,
-    diagnostic: Option<Arc<dyn Fn(&Report) + Send + Sync>>,
-    stderr: Option<Arc<dyn Fn(&[u8]) + Send + Sync>>,
-    traffic: Option<Arc<dyn Fn(Traffic<'_>) + Send + Sync>>,
+    log: Hook<dyn Fn(&LoggingMessageNotificationParams) + Send + Sync>,
+    notification: Hook<Notified>,
+    diagnostic: Hook<dyn Fn(&Report) + Send + Sync>,
+    stderr: Option<StderrHook>,
+    traffic: Hook<dyn Fn(Traffic<'_>) + Send + Sync>,
 }
 
 impl Hooks {
