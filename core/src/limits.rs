@@ -66,6 +66,9 @@ pub struct Limits {
     pub child_exit: Duration,
     /// Connections of one HTTP client to its origin. Default 64; further requests wait.
     pub connections: usize,
+    /// Connections that one HTTP server has open. Default 2,048; further ones wait in the operating system.
+    /// Each costs a few KiB, on a runtime of threads also a thread.
+    pub accepted: usize,
 }
 
 impl Default for Limits {
@@ -96,6 +99,7 @@ impl Default for Limits {
             redirects: 3,
             child_exit: Duration::from_secs(2),
             connections: 64,
+            accepted: 2_048,
         }
     }
 }

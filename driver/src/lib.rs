@@ -27,6 +27,9 @@ pub use mcp_proto::error::{ApiMisuse, CallError, ErrorObject};
 pub use mcp_proto::head::End;
 pub use mcp_proto::limits::Limits;
 pub use mcp_proto::model;
+pub use mcp_proto::model::{CallToolResult, ContentBlock, Json, LoggingLevel};
+#[cfg(feature = "http")]
+pub use mcp_proto::server::HttpPolicy;
 pub use mcp_proto::time::{Instant, Now};
 
 pub use client::*;

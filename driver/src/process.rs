@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -89,6 +89,18 @@ impl Command {
 /// A program given as one word: `Client::spawn("calculator")`.
 impl From<&str> for Command {
     fn from(program: &str) -> Self {
+        Self::new(program)
+    }
+}
+
+impl From<&Path> for Command {
+    fn from(program: &Path) -> Self {
+        Self::new(program)
+    }
+}
+
+impl From<PathBuf> for Command {
+    fn from(program: PathBuf) -> Self {
         Self::new(program)
     }
 }

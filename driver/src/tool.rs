@@ -219,8 +219,8 @@ pub struct FromValue;
 #[derive(Debug)]
 pub struct ByHand;
 
-/// A string becomes text. Anything else becomes structured content, mirrored to text for clients and models
-/// that read no other (TOOL-26).
+/// A string becomes text, and nothing (`()`, `None`) becomes no content. Anything else becomes structured
+/// content, mirrored to text for clients and models that read no other (TOOL-26).
 impl<T: Serialize + Send + 'static> IntoToolResult<FromValue> for T {
     type Output = Value;
 
@@ -260,8 +260,11 @@ pub struct Value(Json);
 impl model::Members for Value {
     fn members<M: SerializeMap>(&self, to: &mut Object<M>) -> Result<(), M::Error> {
         to.complete()?;
-        if self.0.get().starts_with('"') {
-            return to.member("content", &[TextBlock { text: &self.0 }]);
+        match self.0.get().as_bytes().first() {
+            // `()` and `None` have nothing to say.
+            Some(b'n') => return to.member("content", &[(); 0]),
+            Some(b'"') => return to.member("content", &[TextBlock { text: &self.0 }]),
+            _ => {}
         }
         to.member("content", &[TextBlock { text: self.0.get() }])?;
         to.structured_content(Some(&self.0))
@@ -283,6 +286,12 @@ struct TextBlock<T> {
 /// where `Arguments` is `DeserializeOwned + JsonSchema` and `T` is a `Serialize` value, content blocks, or a
 /// [`CallToolResult`]. Take [`Json`] to have the arguments as they came, with a schema by hand:
 /// [`Tool::input_schema`]. `M` keeps the ways apart and is never named.
+#[diagnostic::on_unimplemented(
+    message = "this function cannot serve a tool",
+    note = "expected `Fn(Arguments, Context) -> Result<T, ToolError>`, async or not",
+    note = "`Arguments` must be `serde::Deserialize` and `schemars::JsonSchema` (schemars 1)",
+    note = "`T` must be `serde::Serialize`, content blocks, or a `CallToolResult`"
+)]
 pub trait ToolHandler<M>: Send + Sync + 'static {
     /// The function behind one shape.
     fn into_handler(self) -> Handler;

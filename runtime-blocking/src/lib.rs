@@ -36,6 +36,8 @@ mod runtime;
 mod stream;
 mod timers;
 
+#[doc(inline)]
+pub use mcp_driver::model;
 pub use mcp_driver::*;
 
 pub use listener::Listener;

@@ -36,6 +36,8 @@
 mod runtime;
 mod stream;
 
+#[doc(inline)]
+pub use mcp_driver::model;
 pub use mcp_driver::*;
 
 pub use runtime::Smol;

@@ -37,6 +37,8 @@ mod stream;
 #[cfg(feature = "tower")]
 pub mod tower;
 
+#[doc(inline)]
+pub use mcp_driver::model;
 pub use mcp_driver::*;
 
 pub use runtime::Tokio;

@@ -11,6 +11,9 @@
 //! let app: axum::Router = axum::Router::new().route_service("/mcp", service);
 //! # Ok::<_, mcp_tokio::Error>(())
 //! ```
+//!
+//! Requests must name a loopback host, or one that [`Server::allow_host`](mcp_driver::Server::allow_host) lets
+//! in; others are answered 403.
 
 use std::convert::Infallible;
 use std::pin::Pin;

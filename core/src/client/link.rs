@@ -48,7 +48,10 @@ impl Link {
     /// Whether a call of `method` may be made now, or as soon as the era is known.
     pub(super) fn admit(&self, method: &str) -> Result<(), CallError> {
         if let Some(error) = &self.closed {
-            return Err(error.clone());
+            return Err(match error.clone() {
+                CallError::Broken { reason, .. } => CallError::Broken { reason, unsent: true },
+                error => error,
+            });
         }
         self.calls.room()?;
         self.offered(method)

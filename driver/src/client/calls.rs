@@ -45,7 +45,11 @@ pub trait Calls {
         C::Reply: Send + 'static,
         T: Send + 'static;
 
-    /// Calls a tool.
+    /// Calls a tool. A tool that fails is a reply, too: see [`ToolReply::is_error`].
+    ///
+    /// # Errors
+    /// [`CallError::Server`] for an unknown tool (-32602) and other protocol errors, and however else a call can
+    /// end without a reply.
     fn call_tool<'a>(
         &self,
         name: impl Into<Cow<'a, str>>,
@@ -142,7 +146,8 @@ impl Options {
         Self::default()
     }
 
-    /// How long the call may wait; progress starts it again. Default `Limits::request`.
+    /// How long the call may wait; progress, if [`on_progress`](Self::on_progress) asks for it, starts it
+    /// again. Default `Limits::request`.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.call = self.call.timeout(timeout);

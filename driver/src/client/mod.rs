@@ -236,7 +236,8 @@ impl<R: Runtime> ClientBuilder<R> {
         self
     }
 
-    /// What the server may ask of this client.
+    /// What the server is told that it may ask of this client. Requests of servers other than `ping` are
+    /// refused so far, so this is for experiments.
     #[must_use]
     pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
         self.config.capabilities = capabilities;
@@ -276,7 +277,7 @@ impl<R: Runtime> ClientBuilder<R> {
         self
     }
 
-    /// Hears what a child process writes to standard error. Its last 8 KiB are kept for the error that tells
+    /// Hears what a child process writes to standard error. Default: it is read and dropped. Its last 8 KiB are kept for the error that tells
     /// of its death in any case.
     #[must_use]
     pub fn on_stderr(mut self, hook: impl Fn(&[u8]) + Send + Sync + 'static) -> Self {

@@ -210,6 +210,13 @@ impl<R: Runtime> HttpServer<R> {
         // A server that is dropped while it serves leaves no connection behind.
         let _stop_when_dropped = StopOnDrop(stop.clone());
         while !stop.is_stopped() {
+            // At the bound, further connections wait in the operating system until one ends.
+            poll_fn(|cx| {
+                stop.waker.register(cx.waker());
+                let room = stop.connections().len() < service.config().limits.accepted;
+                if room || stop.is_stopped() { Poll::Ready(()) } else { Poll::Pending }
+            })
+            .await;
             let mut accepted = runtime.accept(listener);
             let next = poll_fn(|cx| {
                 let _ = janitor.as_mut().poll(cx);
@@ -290,9 +297,7 @@ pub(super) struct Presence {
 impl Drop for Presence {
     fn drop(&mut self) {
         self.stop.connections().remove(&self.key);
-        if self.stop.is_stopped() {
-            self.stop.waker.wake();
-        }
+        self.stop.waker.wake();
     }
 }
 

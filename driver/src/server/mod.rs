@@ -11,8 +11,10 @@ mod line;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io::Write;
 use std::sync::Arc;
 
+use mcp_proto::diagnostic::Blame;
 use mcp_proto::dialect::{Era, Revision};
 use mcp_proto::error::ApiMisuse;
 use mcp_proto::limits::Limits;
@@ -69,7 +71,7 @@ impl<R: Runtime> Server<R> {
             config: Config::new(Implementation::new(name, version)),
             handlers: BTreeMap::new(),
             misuse: None,
-            on_error: None,
+            on_error: Some(Arc::new(print_ours)),
         }
     }
 
@@ -148,6 +150,22 @@ impl<R: Runtime> Server<R> {
         self
     }
 
+    /// Answers HTTP requests for this host, too, and for web pages that it serves. Default: loopback names
+    /// only, so that no web page can reach a server on its visitor's machine. Without a port every port is
+    /// meant.
+    #[cfg(feature = "http")]
+    #[must_use]
+    pub fn allow_host(self, host: impl Into<String>) -> Self {
+        self.configure(|config| config.http = std::mem::take(&mut config.http).allow_host(host))
+    }
+
+    /// Answers HTTP requests of web pages of this origin, too, such as `https://app.example`.
+    #[cfg(feature = "http")]
+    #[must_use]
+    pub fn allow_origin(self, origin: impl Into<String>) -> Self {
+        self.configure(|config| config.http = std::mem::take(&mut config.http).allow_origin(origin))
+    }
+
     /// Whatever else can be configured.
     #[must_use]
     pub fn configure(mut self, change: impl FnOnce(&mut Config)) -> Self {
@@ -156,7 +174,8 @@ impl<R: Runtime> Server<R> {
     }
 
     /// Hears of what goes wrong: errors and panics of handlers, and what peers do against the protocol, told
-    /// apart by [`Report::blame`]. The peers themselves are told nothing of it.
+    /// apart by [`Report::blame`]. The peers themselves are told nothing of it. Default: what is our own doing
+    /// is printed to standard error, one line each.
     #[must_use]
     pub fn on_error(mut self, hook: impl Fn(&Report) + Send + Sync + 'static) -> Self {
         self.on_error = Some(Arc::new(hook));
@@ -206,6 +225,14 @@ impl<R: Runtime> Server<R> {
             }
         }
         Ok(Arc::new(shared))
+    }
+}
+
+/// What becomes of reports that nobody asked for.
+fn print_ours(report: &Report) {
+    if report.blame == Blame::Ours {
+        // Where nobody reads standard error, nobody can be told.
+        let _ = writeln!(std::io::stderr(), "{report}");
     }
 }
 
