@@ -38,7 +38,7 @@ macro_rules! parity {
             http: a_disconnect_cancels_a_modern_call_only, connections_are_used_again,
                 stopping_lets_calls_finish, stopping_and_closing_in_any_order_is_harmless,
                 closing_ends_the_session, dropping_the_client_ends_the_session, foreign_hosts_and_origins_are_refused,
-                slow_heads_and_bodies_time_out, silent_and_deaf_peers_are_let_go,
+                slow_heads_and_bodies_time_out, silent_and_deaf_peers_are_let_go, connections_are_bounded,
                 a_missing_server_is_named, calls_fail_at_once_when_the_server_dies,
                 an_early_answer_is_heard, connections_leave_nothing_behind, clients_leave_nothing_behind;
             streams: any_stream_carries_messages, dropping_the_server_cancels_its_calls;

@@ -226,6 +226,27 @@ pub fn slow_heads_and_bodies_time_out<K: Kit>(_: &str) {
     host.end();
 }
 
+/// As many connections are open as allowed; the next one is served when one of them ends.
+pub fn connections_are_bounded<K: Kit>(_: &str) {
+    let host = host::<K>(|limits| limits.accepted = 1);
+    let (mut first, mut second) = (Raw::connect(&host.url), Raw::connect(&host.url));
+    let (fields, body) = modern("pid");
+    first.post(&fields, &body);
+    assert_eq!(first.answer().status, 200);
+    let (waits, wait) = modern("wait");
+    second.post(&waits, &wait);
+    for _ in 0..3 {
+        first.post(&fields, &body);
+        assert_eq!(first.answer().status, 200);
+    }
+    assert!(host.events.others().is_empty());
+    drop(first);
+    host.events.expect("wait started");
+    drop(second);
+    host.events.expect("wait cancelled");
+    host.end();
+}
+
 /// Connections on which nothing is said, or nothing is read, end by themselves.
 pub fn silent_and_deaf_peers_are_let_go<K: Kit>(_: &str) {
     let short = Duration::from_millis(80);
