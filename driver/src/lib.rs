@@ -16,6 +16,8 @@ mod reply;
 mod runtime;
 mod server;
 mod stdio;
+#[cfg(feature = "http")]
+mod timekeeper;
 mod tool;
 mod turn;
 mod wake;
@@ -36,7 +38,7 @@ pub use mcp_proto::time::{Instant, Now};
 pub use client::*;
 pub use clock::Clock;
 pub use context::{Context, Report};
-pub use endpoint::{ByteStream, Endpoint, Status, keep_time, pump, with_scratch};
+pub use endpoint::{ByteStream, Endpoint, Status, pump, with_scratch};
 pub use error::Error;
 pub use jobs::Jobs;
 pub use process::Command;
