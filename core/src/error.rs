@@ -187,6 +187,18 @@ pub enum CallError {
     Misuse(ApiMisuse),
 }
 
+impl CallError {
+    /// Whether the server answered a [`ReadResource`](crate::client::ReadResource) that there is no such
+    /// resource (RES-17).
+    ///
+    /// Legacy servers have a code for this; modern ones say that the parameters are wrong, which on a read is
+    /// the URI. The error of another call can look the same and mean something else.
+    pub fn is_resource_not_found(&self) -> bool {
+        let Self::Server { error, .. } = self else { return false };
+        [code::RESOURCE_NOT_FOUND, code::INVALID_PARAMS].into_iter().any(|code| error.code == i64::from(code))
+    }
+}
+
 impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

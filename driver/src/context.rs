@@ -14,10 +14,11 @@ use mcp_proto::diagnostic::{Blame, Diagnostic};
 use mcp_proto::dialect::{Era, Revision};
 use mcp_proto::error::{ErrorObject, code};
 use mcp_proto::model::{Json, LoggingLevel, LoggingMessageNotificationParams, RequestMeta};
-use mcp_proto::server::{Call, CallId, ClientDetails, Progress, WriteResult};
+use mcp_proto::server::{Call, CallId, ClientDetails, Progress, Target, WriteResult};
 use serde::Serialize;
 
 use crate::clock::Clock;
+use crate::handler::label;
 use crate::reply::thread_waker;
 use crate::runtime::BoxFuture;
 
@@ -93,8 +94,8 @@ impl CallState {
         Arc::new(Self { outlet, id, call, cancelled, wakers, rest })
     }
 
-    pub(crate) fn name(&self) -> &str {
-        self.call.name()
+    pub(crate) fn target(&self) -> &Target {
+        self.call.target()
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {
@@ -159,7 +160,7 @@ impl CallState {
     }
 
     pub(crate) fn report(&self, detail: impl Into<String>) {
-        self.outlet.report(Report::ours(format!("tool {}", self.name()), detail));
+        self.outlet.report(Report::ours(label(self.target()), detail));
     }
 }
 
@@ -260,6 +261,11 @@ impl Context {
         self.shared.call.client()
     }
 
+    /// What was asked for, with its definition.
+    pub fn target(&self) -> &Target {
+        self.shared.target()
+    }
+
     pub(crate) fn arguments(&self) -> &str {
         self.shared.call.arguments()
     }
@@ -268,7 +274,7 @@ impl Context {
 impl fmt::Debug for Context {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Context")
-            .field("tool", &self.shared.name())
+            .field("serves", &label(self.target()))
             .field("revision", &self.revision())
             .finish_non_exhaustive()
     }
@@ -283,6 +289,10 @@ pub(crate) struct Responder {
 impl Responder {
     pub(crate) fn new(shared: Arc<CallState>) -> Self {
         Self { shared, answered: false }
+    }
+
+    pub(crate) fn target(&self) -> &Target {
+        self.shared.target()
     }
 
     /// Answers with a result.

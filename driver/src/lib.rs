@@ -6,13 +6,17 @@
 
 mod client;
 mod clock;
+mod completion;
 mod context;
 mod endpoint;
 mod error;
+mod handler;
 mod hook;
 mod jobs;
 mod process;
+mod prompt;
 mod reply;
+mod resource;
 mod runtime;
 mod server;
 mod stdio;
@@ -37,12 +41,16 @@ pub use mcp_proto::time::{Instant, Now};
 
 pub use client::*;
 pub use clock::Clock;
+pub use completion::{ForCompletion, Typed};
 pub use context::{Context, Report};
 pub use endpoint::{ByteStream, Endpoint, Status, pump, with_scratch};
 pub use error::Error;
+pub use handler::{Arguments, Boxed, HandlerFor, Outcome, Takes};
 pub use jobs::Jobs;
 pub use process::Command;
+pub use prompt::{ForPrompt, Prompt, PromptArguments};
 pub use reply::{Async, Blocking, Mode, Running, block_on};
+pub use resource::{Fixed, ForResource, ForTemplate, Resource, ResourceTemplate};
 pub use runtime::{BoxFuture, Job, Process, Runtime};
 pub use server::*;
 pub use stdio::Stdio;

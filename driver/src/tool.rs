@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
-use std::sync::Arc;
 
 use mcp_proto::error::{ApiMisuse, ErrorObject};
 use mcp_proto::model::{self, CallToolResult, ContentBlock, Icon, Json, Meta, Object, ToolAnnotations};
@@ -17,7 +16,7 @@ use serde::de::DeserializeOwned;
 use serde::ser::SerializeMap;
 
 use crate::context::{Context, Responder};
-use crate::runtime::BoxFuture;
+use crate::handler::{NOT_FOUND, Run};
 
 /// What a server says about a tool. The schema of its arguments comes from the handler's argument type,
 /// unless one is given by hand.
@@ -134,7 +133,7 @@ impl Tool {
 
 /// The JSON Schema (2020-12) of a type, without the `$schema` member that is the default; `None` when it
 /// permits anything.
-fn schema_of<T: JsonSchema>() -> Option<Json> {
+pub(crate) fn schema_of<T: JsonSchema>() -> Option<Json> {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.meta_schema = None);
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
     // The name of the Rust type says nothing to a model.
@@ -143,16 +142,19 @@ fn schema_of<T: JsonSchema>() -> Option<Json> {
     says_something.then(|| Json::new(&schema).ok())?
 }
 
-/// A failure inside a handler.
+/// A failure inside a handler of a tool, or of any other kind.
 ///
-/// [`ToolError::new`] makes one that the model reads: it becomes a result with `isError`. Any other error,
-/// turned into this by `?`, is the server's own business: the peer is told `internal error` and nothing
+/// [`ToolError::new`] makes one that is shown: of a tool, it becomes a result with `isError` that the model
+/// reads; of a prompt, a resource or a completion, a JSON-RPC error with the code 1 and that message.
+/// Any other error, turned into this by `?`, is the server's own business: the peer is told `internal error` and nothing
 /// else, and the text goes to [`Server::on_error`](crate::Server::on_error).
 pub struct ToolError(pub(crate) Failure);
 
 pub(crate) enum Failure {
     /// For the model.
-    Shown(CallToolResult),
+    Shown(String),
+    /// For the peer: there is no such thing.
+    NotFound,
     /// For the peer, as a JSON-RPC error.
     Protocol(ErrorObject),
     /// For people on this side.
@@ -160,9 +162,15 @@ pub(crate) enum Failure {
 }
 
 impl ToolError {
-    /// A failure that the model can read and act on.
+    /// A failure that the model, or of what is no tool the client, can read and act on.
     pub fn new(message: impl Into<String>) -> Self {
-        Self(Failure::Shown(CallToolResult::error(message)))
+        Self(Failure::Shown(message.into()))
+    }
+
+    /// There is no such thing. Of a resource, the client is told so with its URI and with the code that the
+    /// revision has for this.
+    pub fn not_found() -> Self {
+        Self(Failure::NotFound)
     }
 
     /// A failure as a JSON-RPC error, for what is no outcome of the tool but a fault of the request.
@@ -192,7 +200,8 @@ impl<E: std::error::Error> From<E> for ToolError {
 impl fmt::Debug for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Failure::Shown(result) => f.debug_tuple("ToolError").field(result).finish(),
+            Failure::Shown(message) => f.debug_tuple("ToolError").field(message).finish(),
+            Failure::NotFound => f.write_str("ToolError::not_found"),
             Failure::Protocol(error) => f.debug_tuple("ToolError::protocol").field(error).finish(),
             Failure::Internal(detail) => f.debug_tuple("ToolError::internal").field(detail).finish(),
         }
@@ -303,11 +312,6 @@ pub struct Handler {
     pub(crate) run: Run,
 }
 
-pub(crate) enum Run {
-    Async(Box<dyn Fn(Context, Responder) -> BoxFuture<()> + Send + Sync>),
-    Blocking(Arc<dyn Fn(Context, Responder) + Send + Sync>),
-}
-
 impl fmt::Debug for Handler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Handler").finish_non_exhaustive()
@@ -330,19 +334,7 @@ where
     T: IntoToolResult<M>,
 {
     fn into_handler(self) -> Handler {
-        let run = move |context: Context, responder: Responder| -> BoxFuture<()> {
-            match arguments::<A>(&context) {
-                Ok(arguments) => {
-                    let future = self(arguments, context);
-                    Box::pin(async move { finish(responder, future.await) })
-                }
-                Err(error) => {
-                    finish::<T, M>(responder, Err(error));
-                    Box::pin(std::future::ready(()))
-                }
-            }
-        };
-        Handler { schema: schema_of::<A>(), run: Run::Async(Box::new(run)) }
+        Handler { schema: schema_of::<A>(), run: Run::future(self, arguments::<A>, finish::<T, M>) }
     }
 }
 
@@ -353,11 +345,7 @@ where
     T: IntoToolResult<M>,
 {
     fn into_handler(self) -> Handler {
-        let run = move |context: Context, responder: Responder| match arguments::<A>(&context) {
-            Ok(arguments) => finish(responder, self(arguments, context)),
-            Err(error) => finish::<T, M>(responder, Err(error)),
-        };
-        Handler { schema: schema_of::<A>(), run: Run::Blocking(Arc::new(run)) }
+        Handler { schema: schema_of::<A>(), run: Run::blocking(self, arguments::<A>, finish::<T, M>) }
     }
 }
 
@@ -370,7 +358,8 @@ fn arguments<A: DeserializeOwned>(context: &Context) -> Result<A, ToolError> {
 fn finish<T: IntoToolResult<M>, M>(responder: Responder, outcome: Result<T, ToolError>) {
     match outcome.and_then(IntoToolResult::into_tool_result) {
         Ok(result) => responder.respond(&result),
-        Err(ToolError(Failure::Shown(result))) => responder.respond(&result),
+        Err(ToolError(Failure::Shown(message))) => responder.respond(&CallToolResult::error(message)),
+        Err(ToolError(Failure::NotFound)) => responder.respond(&CallToolResult::error(NOT_FOUND)),
         Err(ToolError(Failure::Protocol(error))) => responder.fail(&error),
         Err(ToolError(Failure::Internal(detail))) => responder.fail_internally(&detail),
     }

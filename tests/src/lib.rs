@@ -25,6 +25,10 @@ macro_rules! parity {
                 an_unknown_tool_is_refused_with_a_suggestion, many_calls_run_at_once,
                 hooks_may_panic_and_call_back, a_closed_client_fails_calls_at_once,
                 closing_fails_the_calls_under_way;
+            features: prompts_are_listed_and_filled_in, a_prompt_is_no_tool_of_the_same_name,
+                what_a_prompt_fails_with_is_told, resources_are_listed_and_read, templates_make_resources,
+                what_is_not_there_is_told_by_era, arguments_and_variables_are_completed,
+                completion_of_what_is_not_declared_is_refused, a_failing_prompt_is_reported;
             children: closing_ends_the_child, dropping_the_client_ends_the_child,
                 calls_fail_at_once_when_the_child_dies, a_missing_program_is_named, a_directory_is_no_program,
                 a_child_that_says_nothing_is_quoted, a_stubborn_child_is_killed_with_its_group,

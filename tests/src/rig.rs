@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_driver::model::Json;
-use mcp_driver::{Clock, Context, Runtime, Server, Tool, ToolError};
+use mcp_driver::{
+    Clock, Context, Prompt, Resource, ResourceTemplate, Runtime, Server, Tool, ToolError, Typed,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -109,7 +111,7 @@ pub fn server<R: Runtime>(tell: impl Fn(&str) + Send + Sync + 'static, gate: &Ga
     let server = Server::new("rig", "1.0.0").logging().on_error(move |report| errors(&report.to_string()));
     let server = quick(server);
     let server = slow(server, &tell, gate);
-    unruly(server, &tell)
+    unruly(offering(server), &tell)
 }
 
 /// A schema by hand, which no Rust type stands for.
@@ -126,6 +128,58 @@ fn quick<R: Runtime>(server: Server<R>) -> Server<R> {
         })
         .tool(Tool::new("pid"), async |_: Nothing, _: Context| Ok(std::process::id()))
         .tool(Tool::new("census"), async |_: Nothing, _: Context| Ok(Census::take()))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Greet {
+    /// Whom to greet.
+    name: String,
+    tone: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct User {
+    name: String,
+    page: Option<String>,
+}
+
+/// A picture, more or less.
+pub const PICTURE: &[u8] = b"\x89PNG\0\xff";
+
+/// Prompts and resources. One prompt is called like a tool; handlers are of both sorts.
+fn offering<R: Runtime>(server: Server<R>) -> Server<R> {
+    server
+        .prompt(
+            Prompt::new("echo").describe("Greets somebody"),
+            async |Greet { name, tone }: Greet, _: Context| {
+                Ok(format!("Greet {name}{}", tone.unwrap_or_default()))
+            },
+        )
+        .complete_prompt("echo", "name", |typed: Typed, _: Context| {
+            let names = ["Ada", "Alan", "Grace"].into_iter();
+            Ok(names.filter(|name| name.starts_with(&typed.value)).collect::<Vec<_>>())
+        })
+        .prompt(Prompt::new("refuse"), |_: Nothing, _: Context| Err::<String, _>(ToolError::new("not today")))
+        .prompt(Prompt::new("fail"), |_: Nothing, _: Context| {
+            Err::<String, _>(ToolError::internal("the disk is full"))
+        })
+        .resource(Resource::new("rig://note", "note").mime("text/plain"), "A note.")
+        .resource(Resource::new("rig://picture", "picture").mime("image/png"), |_: Context| Ok(PICTURE))
+        .resource(Resource::new("rig://gone", "gone"), async |_: Context| {
+            Err::<String, _>(ToolError::not_found())
+        })
+        .resource_template(ResourceTemplate::new("rig://user/{name}{?page}", "user").mime("text/plain"), {
+            async |User { name, page }: User, _: Context| {
+                if name == "nobody" {
+                    return Err(ToolError::not_found());
+                }
+                Ok(format!("{name} {page:?}"))
+            }
+        })
+        .complete_template("rig://user/{name}{?page}", "page", async |typed: Typed, _: Context| {
+            let name = typed.known.get("name").cloned().unwrap_or_default();
+            Ok(vec![format!("{name}-{}", typed.value)])
+        })
 }
 
 fn slow<R: Runtime>(server: Server<R>, tell: &Listener, gate: &Gate) -> Server<R> {

@@ -31,6 +31,7 @@ targets! {
     http1_client => http1::fuzz::fuzz_client,
     server_connection => server::fuzz::fuzz_connection,
     server_exchange => server::fuzz::fuzz_exchange,
+    server_template => server::fuzz::fuzz_template,
     client_connection => client::fuzz::fuzz_connection,
     client_http => client::fuzz::fuzz_http,
 }

@@ -5,7 +5,6 @@ use crate::dialect::Revision;
 use crate::error::{ApiMisuse, CallError};
 use crate::model::lifecycle::DiscoverResult;
 use crate::model::logging::LoggingLevel;
-use crate::model::tools::ListToolsResult;
 use crate::model::{Json, JsonMap};
 use crate::wire::jsonrpc::write_json;
 use alloc::borrow::Cow;
@@ -41,60 +40,6 @@ pub trait Call {
     fn is_repeatable(&self) -> bool {
         false
     }
-}
-
-/// `tools/list`: one page of the server's tools.
-///
-/// Over modern HTTP, tools with bad `x-mcp-header` annotations are left out of the reply and reported
-/// (HDR-26 to HDR-28). To read all pages see [`Pages`](super::Pages).
-///
-/// <https://modelcontextprotocol.io/specification/2026-07-28/server/tools#listing-tools>
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ListTools {
-    cursor: Option<String>,
-}
-
-impl ListTools {
-    /// The first page.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// The page that the `next_cursor` of an earlier one stands for, passed on untouched (PAGE-01).
-    pub fn after(cursor: impl Into<String>) -> Self {
-        Self { cursor: Some(cursor.into()) }
-    }
-}
-
-impl Call for ListTools {
-    type Reply = ListToolsResult;
-
-    fn method(&self) -> &str {
-        "tools/list"
-    }
-
-    fn write_params(&self, _: Revision, out: &mut Vec<u8>) -> Result<(), ApiMisuse> {
-        write_cursor(self.cursor.as_deref(), out)
-    }
-
-    fn read(mut reply: RawReply<'_>) -> Result<ListToolsResult, CallError> {
-        let mut page: ListToolsResult = reply.decode()?;
-        reply.sift_tools(&mut page.tools);
-        Ok(page)
-    }
-
-    fn is_repeatable(&self) -> bool {
-        true
-    }
-}
-
-fn write_cursor(cursor: Option<&str>, out: &mut Vec<u8>) -> Result<(), ApiMisuse> {
-    #[derive(Serialize)]
-    struct Params<'a> {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        cursor: Option<&'a str>,
-    }
-    write_json(out, &Params { cursor })
 }
 
 /// `tools/call`: runs a tool.

@@ -4,8 +4,8 @@
 //! every call ends exactly once, and nothing is kept of what is over.
 
 use super::{
-    CallId, CallOptions, CallTool, Config, Connection, Endpoint, EraChoice, Event, ExchangeId, Http,
-    HttpOutput, HttpRequest, ListTools, Output, Pending, Ping, ToolReply,
+    CallId, CallOptions, CallTool, Complete, Config, Connection, Endpoint, EraChoice, Event, ExchangeId,
+    Http, HttpOutput, HttpRequest, ListTools, Output, Pending, Ping, ReadResource, ToolReply,
 };
 use crate::dialect::Revision;
 use crate::head::{End, ResponseHead};
@@ -43,13 +43,14 @@ impl<'a> Script<'a> {
         let text = match self.byte() % 12 {
             0 => format(
                 id,
-                "\"result\":{\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":{\"tools\":{}}}",
+                "\"result\":{\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":{\"tools\":{},\"resources\":{}}}",
             ),
-            1 => {
-                format(id, "\"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{}}}")
-            }
+            1 => format(
+                id,
+                "\"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{},\"resources\":{}}}",
+            ),
             2 => format(id, "\"result\":{\"protocolVersion\":\"2025-03-26\",\"capabilities\":{}}"),
-            3 => format(id, "\"result\":{\"content\":[],\"tools\":[]}"),
+            3 => format(id, "\"result\":{\"content\":[],\"tools\":[],\"contents\":[]}"),
             4 => format(id, "\"error\":{\"code\":-32601,\"message\":\"m\"}"),
             5 => format(id, "\"error\":{\"code\":-32020,\"message\":\"m\"}"),
             6 => format(
@@ -79,12 +80,14 @@ fn answer(request: &[u8]) -> Option<String> {
     }
     let Request { id, method } = serde_json::from_slice(request).ok()?;
     Some(match &*method {
-        "server/discover" => {
-            format(id, "\"result\":{\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":{\"tools\":{}}}")
-        }
-        "initialize" => {
-            format(id, "\"result\":{\"protocolVersion\":\"2025-03-26\",\"capabilities\":{\"tools\":{}}}")
-        }
+        "server/discover" => format(
+            id,
+            "\"result\":{\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":{\"tools\":{},\"resources\":{}}}",
+        ),
+        "initialize" => format(
+            id,
+            "\"result\":{\"protocolVersion\":\"2025-03-26\",\"capabilities\":{\"tools\":{},\"resources\":{}}}",
+        ),
         _ => format(id, "\"result\":{\"content\":[],\"tools\":[],\"nextCursor\":\"n\"}"),
     })
 }
@@ -186,9 +189,18 @@ pub fn fuzz_connection(data: &[u8]) {
                 }
             }
             13 => connection.advance(usize::from(script.byte())),
-            14 => drop(
-                connection.start(at, &Ping, CallOptions::default()).map(|ping| connection.forget(ping.id())),
-            ),
+            14 => {
+                let options = CallOptions::default();
+                let forgotten = match script.byte() % 3 {
+                    0 => connection.start(at, &Ping, options).map(|call| call.id()),
+                    1 => connection.start(at, &ReadResource::new("x:a"), options).map(|call| call.id()),
+                    _ => {
+                        let call = Complete::prompt("p", "a", "v").known("b", "w");
+                        connection.start(at, &call, options).map(|call| call.id())
+                    }
+                };
+                drop(forgotten.map(|call| connection.forget(call)));
+            }
             _ if script.byte() == 7 => connection.close(at),
             _ => {}
         }
@@ -279,9 +291,14 @@ pub fn fuzz_http(data: &[u8]) {
                     http.cancel(at, id);
                 }
             }
-            (14, _) => drop(
-                http.start(at, &ListTools::new(), CallOptions::default()).map(|list| http.forget(list.id())),
-            ),
+            (14, _) => {
+                let options = CallOptions::default();
+                let forgotten = match script.byte() % 2 {
+                    0 => http.start(at, &ListTools::new(), options).map(|call| call.id()),
+                    _ => http.start(at, &ReadResource::new("x:a"), options).map(|call| call.id()),
+                };
+                drop(forgotten.map(|call| http.forget(call)));
+            }
             _ if script.byte() == 7 => http.close(at),
             _ => {}
         }

@@ -32,6 +32,7 @@
 
 mod call;
 mod calls;
+mod completion;
 mod config;
 mod connection;
 mod details;
@@ -40,20 +41,27 @@ mod event;
 pub mod fuzz;
 mod http;
 mod link;
+mod lists;
 mod mirrors;
 mod negotiate;
 mod pages;
+mod prompts;
 mod reply;
 mod request;
+mod resources;
 #[cfg(test)]
 mod testing;
 
-pub use call::{Call, CallTool, Custom, Discover, ListTools, Ping, SetLevel};
+pub use call::{Call, CallTool, Custom, Discover, Ping, SetLevel};
 pub use calls::CallId;
+pub use completion::Complete;
 pub use config::{CallOptions, Config, EraChoice};
 pub use connection::{Connection, Output};
 pub use details::ServerDetails;
 pub use event::{Event, Progress};
 pub use http::{Endpoint, ExchangeId, Http, HttpOutput, HttpRequest};
+pub use lists::{ListPrompts, ListResourceTemplates, ListResources, ListTools};
 pub use pages::Pages;
+pub use prompts::GetPrompt;
 pub use reply::{Pending, RawReply, ToolReply};
+pub use resources::ReadResource;

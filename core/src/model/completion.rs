@@ -229,17 +229,16 @@ impl Members for CompleteResult {
 }
 
 /// Suggestions, best first.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Completion {
-    /// At most [`Completion::MAX`] values.
+    /// The values. At most [`Completion::MAX`] are sent.
     pub values: Vec<String>,
     /// How many there are in all.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "lenient")]
     pub total: Option<u64>,
     /// Whether there are more than these.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub has_more: Option<bool>,
 }
 
@@ -247,14 +246,9 @@ impl Completion {
     /// How many values one result may hold.
     pub const MAX: usize = 100;
 
-    /// These values. Of more than [`Completion::MAX`] the rest is cut, and `has_more` says so.
-    pub fn new(mut values: Vec<String>) -> Self {
-        let total = values.len();
-        if total <= Self::MAX {
-            return Self { values, total: None, has_more: None };
-        }
-        values.truncate(Self::MAX);
-        Self { values, total: u64::try_from(total).ok(), has_more: Some(true) }
+    /// These values. Of more than [`Completion::MAX`] the first are sent, and that there are more (COMP-03).
+    pub fn new(values: Vec<String>) -> Self {
+        Self { values, total: None, has_more: None }
     }
 }
 
@@ -263,18 +257,42 @@ setters!(Completion {
     has_more?: bool,
 });
 
+impl Serialize for Completion {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let cut = self.values.get(..Self::MAX).filter(|_| self.values.len() > Self::MAX);
+        let all = u64::try_from(self.values.len()).ok();
+        let total = self.total.or(all.filter(|_| cut.is_some()));
+        let has_more = if cut.is_some() { Some(true) } else { self.has_more };
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("values", cut.unwrap_or(&self.values))?;
+        if let Some(total) = total {
+            map.serialize_entry("total", &total)?;
+        }
+        if let Some(has_more) = has_more {
+            map.serialize_entry("hasMore", &has_more)?;
+        }
+        map.end()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use alloc::string::ToString;
 
-    /// COMP-03
+    /// COMP-03: the bound is reached exactly, and passed by one.
     #[test]
     fn values_past_the_hundredth_are_cut_and_counted() {
+        let sent = |completion: Completion| {
+            let text = serde_json::to_string(&completion).unwrap();
+            serde_json::from_str::<Completion>(&text).unwrap()
+        };
         let values = |count: usize| Completion::new((0..count).map(|n| n.to_string()).collect());
-        let exact = values(100);
+        let exact = sent(values(100));
         assert_eq!((exact.values.len(), exact.total, exact.has_more), (100, None, None));
-        let over = values(101);
+        let over = sent(values(101).has_more(false));
         assert_eq!((over.values.len(), over.total, over.has_more), (100, Some(101), Some(true)));
+        assert_eq!(over.values.last().unwrap(), "99");
+        assert_eq!(sent(values(101).total(7_000_u64)).total, Some(7_000));
     }
 }

@@ -40,6 +40,12 @@ pub trait Members {
     fn metadata(&self, _revision: Revision) -> Option<&Meta> {
         None
     }
+
+    /// Whether this is a result that says nothing but that what was asked for is not there, which a server
+    /// must say with an error (RES-14).
+    fn is_missing(&self) -> bool {
+        false
+    }
 }
 
 impl<T: Members + ?Sized> Encode for T {

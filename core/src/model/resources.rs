@@ -400,6 +400,10 @@ impl Members for ReadResourceResult {
     fn metadata(&self, _revision: Revision) -> Option<&Meta> {
         Some(&self.meta)
     }
+
+    fn is_missing(&self) -> bool {
+        self.contents.is_empty()
+    }
 }
 
 /// The parameters of `resources/subscribe`, `resources/unsubscribe` (both legacy only) and

@@ -6,9 +6,10 @@ use alloc::vec::Vec;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::config::Config;
+use super::catalog::{Catalog, Listed, Position};
+use super::config::{CacheHint, Config};
+use super::dispatch::List;
 use super::session::SessionState;
-use super::tools::Position;
 use crate::dialect::Revision;
 use crate::error::ApiMisuse;
 use crate::model::encode::Object;
@@ -58,55 +59,72 @@ pub(super) fn discover(
     jsonrpc::write_result(out, id, &In(revision, &WithMeta::new(&result, &entries)))
 }
 
-/// The page of `tools/list` that begins after `start`.
+/// The page of a list that begins after `start`.
 ///
-/// <https://modelcontextprotocol.io/specification/2026-07-28/server/tools#listing-tools>
-pub(super) fn tools(
+/// <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination>
+pub(super) fn list(
     config: &Config,
     revision: Revision,
     id: &RequestId,
+    list: List,
     start: Position,
     out: &mut Vec<u8>,
 ) -> Result<(), ApiMisuse> {
-    let page = ToolsPage { config, start };
+    let (tools, prompts) = (&config.tools, &config.prompts);
+    let (resources, templates) = (&config.resources, &config.templates);
+    let spot = (config, revision, id, start);
+    match list {
+        List::Tools => page(spot, &tools.catalog, tools.cache, out),
+        List::Prompts => page(spot, &prompts.catalog, prompts.cache, out),
+        List::Resources => page(spot, &resources.catalog, resources.cache, out),
+        List::Templates => page(spot, &templates.catalog, templates.cache, out),
+    }
+}
+
+fn page<E: Listed>(
+    (config, revision, id, start): (&Config, Revision, &RequestId, Position),
+    catalog: &Catalog<E>,
+    cache: Option<CacheHint>,
+    out: &mut Vec<u8>,
+) -> Result<(), ApiMisuse> {
+    let size = config.page_size.map_or(usize::MAX, |size| size.max(1));
+    let page = Page { catalog, start, size, cache: cache.unwrap_or(config.cache) };
     jsonrpc::write_result(out, id, &In(revision, &Identified::new(&page, config.server_info())))
 }
 
-struct ToolsPage<'a> {
-    config: &'a Config,
+struct Page<'a, E> {
+    catalog: &'a Catalog<E>,
     start: Position,
+    size: usize,
+    cache: CacheHint,
 }
 
-impl ToolsPage<'_> {
-    fn size(&self) -> usize {
-        self.config.page_size.map_or(usize::MAX, |size| size.max(1))
-    }
-
+impl<E> Page<'_, E> {
     fn next_cursor(&self) -> Option<String> {
-        let mut rest = self.config.tools.after(self.start).skip(self.size() - 1);
+        let mut rest = self.catalog.after(self.start).skip(self.size - 1);
         let (last, _) = rest.next()?;
         rest.next().map(|_| last.cursor())
     }
 }
 
-impl Members for ToolsPage<'_> {
+impl<E: Listed> Members for Page<'_, E> {
     fn members<M: SerializeMap>(&self, to: &mut Object<M>) -> Result<(), M::Error> {
         to.complete()?;
-        to.member("tools", &Texts { page: self, revision: to.revision() })?;
+        to.member(E::LIST, &Entries { page: self, revision: to.revision() })?;
         to.optional("nextCursor", &self.next_cursor())?;
-        to.caching(self.config.cache.ttl, self.config.cache.scope)
+        to.caching(self.cache.ttl, self.cache.scope)
     }
 }
 
-/// The tools of a page, copied from where they were written out when they were added.
-struct Texts<'a> {
-    page: &'a ToolsPage<'a>,
+/// The entries of a page, copied from where they were written out when they were added.
+struct Entries<'a, E> {
+    page: &'a Page<'a, E>,
     revision: Revision,
 }
 
-impl Serialize for Texts<'_> {
+impl<E: Listed> Serialize for Entries<'_, E> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let page = self.page.config.tools.after(self.page.start).take(self.page.size());
+        let page = self.page.catalog.after(self.page.start).take(self.page.size);
         serializer.collect_seq(page.map(|(_, entry)| entry.text(self.revision)))
     }
 }

@@ -7,8 +7,9 @@ use core::ops::Range;
 
 use serde_json::value::RawValue;
 
+use super::find;
 use super::session::ClientDetails;
-use super::tools::ToolEntry;
+use super::target::Target;
 use crate::dialect::{Era, Revision};
 use crate::error::{ApiMisuse, ErrorObject, code};
 use crate::model::capabilities::ClientCapabilities;
@@ -27,7 +28,7 @@ pub struct CallId(pub(super) u64);
 /// Owns its parameters as one piece of JSON text and lends out parts of it. Prints without them.
 #[derive(Clone)]
 pub struct Call {
-    pub(super) tool: Arc<ToolEntry>,
+    pub(super) target: Target,
     pub(super) request: RequestId,
     pub(super) revision: Revision,
     pub(super) token: Option<ProgressToken>,
@@ -52,31 +53,18 @@ pub(super) fn span(whole: &str, part: &str) -> Range<usize> {
     start..start + part.len()
 }
 
-/// What a call is for.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum Target {
-    /// A tool of the catalog.
-    Tool(Arc<ToolEntry>),
-}
-
 impl Call {
     /// What the call is for.
-    pub fn target(&self) -> Target {
-        Target::Tool(Arc::clone(&self.tool))
+    pub fn target(&self) -> &Target {
+        &self.target
     }
 
-    /// The tool.
-    pub fn tool(&self) -> &Arc<ToolEntry> {
-        &self.tool
-    }
-
-    /// The name of the tool.
+    /// What the client named: a tool, a prompt, the URI to read, or what is being filled in.
     pub fn name(&self) -> &str {
-        &self.tool.tool.name
+        self.target.name()
     }
 
-    /// The arguments as JSON text, an object: `{}` when the client sent none.
+    /// The arguments of a tool or prompt as JSON text, an object: `{}` when the client sent none.
     pub fn arguments(&self) -> &str {
         self.spans.arguments.clone().and_then(|span| self.text.get(span)).unwrap_or("{}")
     }
@@ -144,7 +132,7 @@ impl core::fmt::Debug for Call {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Call")
             .field("request", &self.request)
-            .field("tool", &self.name())
+            .field("target", &self.target.own_name())
             .field("revision", &self.revision)
             .finish_non_exhaustive()
     }
@@ -166,6 +154,12 @@ pub trait WriteResult {
         revision: Revision,
         server: Option<&Json>,
     ) -> Result<(), ApiMisuse>;
+
+    /// Whether the result says nothing but that what was asked for is not there. See
+    /// [`Members::is_missing`].
+    fn is_missing(&self) -> bool {
+        false
+    }
 }
 
 impl<T: Members> WriteResult for T {
@@ -177,6 +171,10 @@ impl<T: Members> WriteResult for T {
         server: Option<&Json>,
     ) -> Result<(), ApiMisuse> {
         jsonrpc::write_result(out, id, &In(revision, &Identified::new(self, server)))
+    }
+
+    fn is_missing(&self) -> bool {
+        Members::is_missing(self)
     }
 }
 
@@ -234,5 +232,13 @@ pub fn missing_capabilities(required: ClientCapabilities) -> ErrorObject {
     let mut error = ErrorObject::new(code::MISSING_CLIENT_CAPABILITY, message);
     let data = MissingRequiredClientCapabilityData::new(required);
     error.data = Json::new(&In(Revision::LATEST, &data)).ok().map(Into::into);
+    error
+}
+
+/// The error for a resource that is not there, with its URI (RES-12, RES-13, RES-16). It is sent with the code
+/// that the revision of the call has for this.
+pub fn resource_not_found(uri: &str) -> ErrorObject {
+    let mut error = ErrorObject::new(code::RESOURCE_NOT_FOUND, "resource not found");
+    error.data = find::not_found_data(uri);
     error
 }

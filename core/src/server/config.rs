@@ -4,12 +4,16 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::policy::HttpPolicy;
+use super::prompts::Prompts;
+use super::resources::{Resources, Templates};
 use super::tools::Tools;
 use crate::dialect::{Era, Revision};
 use crate::leniency::Leniency;
 use crate::limits::Limits;
 use crate::model::caching::{CacheScope, TtlMs};
-use crate::model::capabilities::{ServerCapabilities, ToolsCapability};
+use crate::model::capabilities::{
+    PromptsCapability, ResourcesCapability, ServerCapabilities, ToolsCapability,
+};
 use crate::model::lifecycle::Implementation;
 use crate::model::{In, Json, JsonMap};
 
@@ -33,17 +37,27 @@ pub struct Config {
     pub leniency: Leniency,
     /// The tools; with at least one, the capability `tools` is declared (TOOL-01).
     pub tools: Tools,
+    /// The prompts; with at least one, the capability `prompts` is declared (PROMPT-01).
+    pub prompts: Prompts,
+    /// The resources; with at least one, or a template, the capability `resources` is declared (RES-01).
+    pub resources: Resources,
+    /// The resource templates; a URI that is not in `resources` may be made by one of them.
+    pub templates: Templates,
+    /// Whether the application suggests values for arguments of prompts and variables of templates; declares
+    /// `completions` (COMP-01). Default `false`.
+    pub completions: bool,
     /// Whether log messages may be sent to clients that ask for them; declares `logging`. Default `false`.
     pub logging: bool,
     /// Experimental capabilities to declare, by name. Default none.
     pub experimental: JsonMap,
     /// Extensions to declare to modern clients, by identifier. Default none.
     pub extensions: JsonMap,
-    /// How long lists and `server/discover` may be kept, and by whom. Default: stale at once, private.
+    /// How long `server/discover` may be kept, and by whom, and lists that do not say it themselves. Default:
+    /// stale at once, private.
     pub cache: CacheHint,
     /// What is demanded of HTTP requests. Default: loopback only.
     pub http: HttpPolicy,
-    /// Tools on one page of `tools/list`; 0 counts as 1. Default `None`: all on one.
+    /// Entries on one page of a list; 0 counts as 1. Default `None`: all on one.
     pub page_size: Option<usize>,
     /// Whether modern results name the server in `_meta` (META-19). Default `true`.
     pub name_in_results: bool,
@@ -70,7 +84,7 @@ impl CacheHint {
 }
 
 impl Config {
-    /// A server without tools.
+    /// A server that offers nothing.
     pub fn new(identity: Implementation) -> Self {
         // Results repeat what is needed to tell servers apart; pictures and prose are for discovery.
         let mut short = Implementation::new(identity.name.clone(), identity.version.clone());
@@ -84,6 +98,10 @@ impl Config {
             limits: Limits::default(),
             leniency: Leniency::default(),
             tools: Tools::new(),
+            prompts: Prompts::new(),
+            resources: Resources::new(),
+            templates: Templates::new(),
+            completions: false,
             logging: false,
             experimental: JsonMap::new(),
             extensions: JsonMap::new(),
@@ -130,6 +148,34 @@ impl Config {
         self
     }
 
+    /// With these prompts.
+    #[must_use]
+    pub fn prompts(mut self, prompts: Prompts) -> Self {
+        self.prompts = prompts;
+        self
+    }
+
+    /// With these resources.
+    #[must_use]
+    pub fn resources(mut self, resources: Resources) -> Self {
+        self.resources = resources;
+        self
+    }
+
+    /// With these resource templates.
+    #[must_use]
+    pub fn templates(mut self, templates: Templates) -> Self {
+        self.templates = templates;
+        self
+    }
+
+    /// Whether values are suggested.
+    #[must_use]
+    pub fn completions(mut self, completions: bool) -> Self {
+        self.completions = completions;
+        self
+    }
+
     /// Whether log messages may be sent.
     #[must_use]
     pub fn logging(mut self, logging: bool) -> Self {
@@ -151,7 +197,7 @@ impl Config {
         self
     }
 
-    /// With at most this many tools on a page.
+    /// With at most this many entries on a page.
     #[must_use]
     pub fn page_size(mut self, page_size: Option<usize>) -> Self {
         self.page_size = page_size;
@@ -182,11 +228,25 @@ impl Config {
         self.name_in_results.then_some(&self.server_info)
     }
 
+    /// Whether there is anything to read.
+    pub(super) fn has_resources(&self) -> bool {
+        !(self.resources.is_empty() && self.templates.is_empty())
+    }
+
     /// What the server declares.
     pub fn capabilities(&self) -> ServerCapabilities {
         let mut capabilities = ServerCapabilities::new();
         if !self.tools.is_empty() {
             capabilities.tools = Some(ToolsCapability::new());
+        }
+        if !self.prompts.is_empty() {
+            capabilities.prompts = Some(PromptsCapability::new());
+        }
+        if self.has_resources() {
+            capabilities.resources = Some(ResourcesCapability::new());
+        }
+        if self.completions {
+            capabilities.completions = Some(Json::empty_object());
         }
         if self.logging {
             capabilities.logging = Some(Json::empty_object());

@@ -3,23 +3,22 @@
 
 use alloc::borrow::{Cow, ToOwned};
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use super::answers;
 use super::call::{Call, Spans, span};
+use super::catalog::{Catalog, Position};
 use super::config::Config;
+use super::find;
 use super::headers;
 use super::refusal::Refusal;
 use super::session::SessionState;
-use super::suggest;
-use super::tools::{Position, ToolEntry};
+use super::target::Target;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Era, Revision};
 use crate::error::{ApiMisuse, code};
@@ -39,9 +38,17 @@ pub(super) struct Params<'a> {
     #[serde(borrow, rename = "_meta")]
     raw_meta: Option<&'a RawValue>,
     #[serde(borrow)]
-    name: Option<&'a RawValue>,
+    pub(super) name: Option<&'a RawValue>,
     #[serde(borrow)]
-    arguments: Option<&'a RawValue>,
+    pub(super) uri: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) arguments: Option<&'a RawValue>,
+    #[serde(borrow, rename = "ref")]
+    pub(super) reference: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) argument: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) context: Option<&'a RawValue>,
     #[serde(borrow)]
     cursor: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -147,16 +154,25 @@ pub(super) enum Plan {
     Initialize(Box<InitializeRequestParams>),
     Ping,
     Discover,
-    /// The page of the tools that begins after this one.
-    ListTools(Position),
+    /// The page of a list that begins after this position.
+    List(List, Position),
     SetLevel(LoggingLevel),
-    CallTool(Draft),
+    Call(Draft),
+}
+
+/// The lists of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum List {
+    Tools,
+    Prompts,
+    Resources,
+    Templates,
 }
 
 /// A call that still lacks its text and what its session says.
 #[derive(Debug)]
 pub(super) struct Draft {
-    pub(super) tool: Arc<ToolEntry>,
+    pub(super) target: Target,
     token: Option<ProgressToken>,
     level: Option<LoggingLevel>,
     spans: Spans,
@@ -170,7 +186,10 @@ pub(super) fn plan(
     params: &Params<'_>,
     whole: &str,
 ) -> Result<Plan, Refusal> {
-    let tools = !config.tools.is_empty();
+    let (tools, prompts) = (!config.tools.is_empty(), !config.prompts.is_empty());
+    let resources = config.has_resources();
+    let list = |list, position: Result<_, _>| position.map(|position| Plan::List(list, position));
+    let call = |target: Result<_, _>| draft(config, era, request, params, whole, target?).map(Plan::Call);
     match (era, &*request.method) {
         (Era::Legacy, "initialize") => {
             let params = jsonrpc::decode(request.params, "params")?;
@@ -182,8 +201,18 @@ pub(super) fn plan(
             let level = params.level.ok_or_else(|| missing("level"))?;
             Ok(Plan::SetLevel(jsonrpc::decode_at(level.get(), "params.level")?))
         }
-        (_, "tools/list") if tools => list_tools(config, params).map(Plan::ListTools),
-        (_, "tools/call") if tools => call_tool(config, era, request, params, whole).map(Plan::CallTool),
+        (_, "tools/list") if tools => list(List::Tools, position(&config.tools.catalog, params)),
+        (_, "tools/call") if tools => call(find::tool(config, params)),
+        (_, "prompts/list") if prompts => list(List::Prompts, position(&config.prompts.catalog, params)),
+        (_, "prompts/get") if prompts => call(find::prompt(config, params)),
+        (_, "resources/list") if resources => {
+            list(List::Resources, position(&config.resources.catalog, params))
+        }
+        (_, "resources/templates/list") if resources => {
+            list(List::Templates, position(&config.templates.catalog, params))
+        }
+        (_, "resources/read") if resources => call(find::resource(config, era, params)),
+        (_, "completion/complete") if config.completions => call(find::completion(config, params)),
         (Era::Modern, "initialize") if !config.revisions.speak(Era::Legacy) => {
             let message = "there is no `initialize` here: the supported protocol versions come without one";
             Err(Refusal::plain(code::METHOD_NOT_FOUND, message).with_data(versions(config, None)))
@@ -196,65 +225,58 @@ pub(super) fn plan(
     }
 }
 
-fn missing(member: &str) -> Refusal {
+/// Whether a request of this method may become a call.
+pub(super) fn may_be_call(method: &str) -> bool {
+    matches!(method, "tools/call" | "prompts/get" | "resources/read" | "completion/complete")
+}
+
+/// A member of `params` is missing.
+pub(super) fn missing(member: &str) -> Refusal {
     Refusal::plain(code::INVALID_PARAMS, alloc::format!("params.{member}: missing"))
 }
 
-fn list_tools(config: &Config, params: &Params<'_>) -> Result<Position, Refusal> {
+fn position<E>(catalog: &Catalog<E>, params: &Params<'_>) -> Result<Position, Refusal> {
     let Some(cursor) = params.cursor else { return Ok(Position::default()) };
     let cursor: Text<'_> = jsonrpc::decode_at(cursor.get(), "params.cursor")?;
     let unknown = || Refusal::plain(code::INVALID_PARAMS, "params.cursor: not a cursor of this list");
-    config.tools.position(&cursor.0).ok_or_else(unknown)
+    catalog.position(&cursor.0).ok_or_else(unknown)
 }
 
-fn call_tool(
+fn draft(
     config: &Config,
     era: Era,
     request: &Request<'_>,
     params: &Params<'_>,
     whole: &str,
+    target: Target,
 ) -> Result<Draft, Refusal> {
-    let name: Text<'_> =
-        jsonrpc::decode_at(params.name.ok_or_else(|| missing("name"))?.get(), "params.name")?;
-    let tool = config.tools.get(&name.0).ok_or_else(|| unknown_tool(config, &name.0))?;
-    if let Some(arguments) = params.arguments
-        && !arguments.get().starts_with('{')
-    {
-        // Fails on everything but an object, with the words for it.
-        jsonrpc::decode_at::<BTreeMap<String, IgnoredAny>>(arguments.get(), "params.arguments")?;
-    }
     let level = match era {
         Era::Modern => params.meta.log_level()?,
         Era::Legacy => None,
     };
+    let arguments = params.arguments.filter(|_| matches!(target, Target::Tool(_) | Target::Prompt(_)));
     Ok(Draft {
-        tool: Arc::clone(tool),
+        target,
         token: params.meta.progress_token()?,
         level: level.filter(|_| config.logging),
         spans: Spans {
             params: request.params.map_or(0..0, |params| span(whole, params.get())),
-            arguments: params.arguments.map(|part| span(whole, part.get())),
+            arguments: arguments.map(|part| span(whole, part.get())),
             meta: params.raw_meta.map(|part| span(whole, part.get())),
         },
     })
 }
 
-/// The name of a member of `params` as a tool call gives it; the checks of headers need it before the plan.
-pub(super) fn name_of<'a>(params: &Params<'a>) -> Result<Option<Cow<'a, str>>, Refusal> {
-    let name = params.name.map(|name| jsonrpc::decode_at::<Text<'a>>(name.get(), "params.name"));
-    Ok(name.transpose()?.map(|name| name.0))
-}
-
-fn unknown_tool(config: &Config, name: &str) -> Refusal {
-    let message = if name.len() > suggest::LONGEST {
-        "unknown tool".to_owned()
-    } else {
-        match config.tools.nearest(name) {
-            Some(nearest) => alloc::format!("unknown tool {name:?}; did you mean {nearest:?}?"),
-            None => alloc::format!("unknown tool {name:?}"),
-        }
+/// What `Mcp-Name` has to repeat for a request of this method, if anything (HDR-07, HDR-08). The checks of
+/// headers need it before the plan.
+pub(super) fn name_of<'a>(method: &str, params: &Params<'a>) -> Result<Option<Cow<'a, str>>, Refusal> {
+    let (value, path) = match method {
+        "tools/call" | "prompts/get" => (params.name, "params.name"),
+        "resources/read" => (params.uri, "params.uri"),
+        _ => return Ok(None),
     };
-    Refusal::new(code::INVALID_PARAMS, message, "`params.name` is not in the catalog")
+    let name = value.map(|name| jsonrpc::decode_at::<Text<'a>>(name.get(), path));
+    Ok(name.transpose()?.map(|name| name.0))
 }
 
 impl Draft {
@@ -265,7 +287,7 @@ impl Draft {
 
     /// The call, which owns `text`. A legacy one takes the rest from its session.
     pub(super) fn call(
-        self,
+        mut self,
         request: RequestId,
         revision: Revision,
         session: Option<&SessionState>,
@@ -276,8 +298,14 @@ impl Draft {
             Some(session) => logging.then_some(session.level),
             None => self.level,
         };
+        if let Target::Completion(completing) = &mut self.target
+            && !revision.dialect().completion_context
+            && let Some(completing) = Arc::get_mut(completing)
+        {
+            completing.context.clear();
+        }
         Call {
-            tool: self.tool,
+            target: self.target,
             request,
             revision,
             token: self.token,
@@ -363,11 +391,11 @@ pub(super) fn answer(
 ) -> Result<(), ApiMisuse> {
     match plan {
         Plan::Discover => answers::discover(config, revision, id, out),
-        Plan::ListTools(start) => answers::tools(config, revision, id, *start, out),
+        Plan::List(list, start) => answers::list(config, revision, id, *list, *start, out),
         // These two need no more than the fact that they were understood.
         Plan::Ping | Plan::SetLevel(_) => answers::empty(id, out),
         // And these are not answered here.
-        Plan::Initialize(_) | Plan::CallTool(_) => Ok(()),
+        Plan::Initialize(_) | Plan::Call(_) => Ok(()),
     }
 }
 
@@ -411,4 +439,4 @@ pub(super) fn notice(notification: &Notification<'_>) -> Notice {
 
 /// A string that borrows where it holds no escapes.
 #[derive(Deserialize)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+pub(super) struct Text<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);

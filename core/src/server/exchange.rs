@@ -270,7 +270,10 @@ impl Exchange {
 
     /// The call succeeded. For a call that is unknown or over, nothing happens. A result that cannot be
     /// serialised becomes an internal error, and a diagnostic.
-    pub fn respond(&mut self, _now: Now, call: CallId, result: &dyn WriteResult) {
+    pub fn respond(&mut self, now: Now, call: CallId, result: &dyn WriteResult) {
+        if let Some(error) = self.calls.missing(call, result) {
+            return self.fail(now, call, &error);
+        }
         let Some(running) = self.calls.finish(call) else { return };
         let config = Arc::clone(&self.config);
         let Running { request, revision, .. } = &running;

@@ -4,26 +4,30 @@
 #[cfg(test)]
 mod tests;
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec;
 use alloc::vec::Vec;
 
 use serde::de::IgnoredAny;
 
+use super::template::UriTemplate;
 use super::*;
 use crate::entropy::Seed;
 use crate::error::ErrorObject;
 use crate::head::{BodyLength, End, RequestHead};
 use crate::limits::Limits;
 use crate::model::{
-    CallToolResult, ContentBlock, Implementation, Json, LoggingLevel, LoggingMessageNotificationParams, Tool,
+    CallToolResult, Implementation, Json, LoggingLevel, LoggingMessageNotificationParams, Prompt,
+    PromptArgument, ReadResourceResult, Resource, ResourceTemplate, TextResourceContents, Tool,
 };
 use crate::time::{Duration, Instant, Now};
 use crate::wire::sse::{Decoder, SseItem};
 
 /// Lines and bodies to put among the random bytes, so that a script gets past the reading of JSON.
-const MESSAGES: [&str; 16] = [
+const MESSAGES: [&str; 22] = [
     r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#,
     r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#,
     r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
@@ -40,6 +44,12 @@ const MESSAGES: [&str; 16] = [
     r#"{"jsonrpc":"2.0","id":9,"method":"logging/setLevel","params":{"level":"debug"}}"#,
     r#"{"jsonrpc":"2.0","id":3,"result":{}}"#,
     r#"{"jsonrpc":"2.0","id":10,"method":"tools/call","params":{"name":"serach","#,
+    r#"{"jsonrpc":"2.0","id":11,"method":"prompts/get","params":{"name":"greet","arguments":{"who":"w"}}}"#,
+    r#"{"jsonrpc":"2.0","id":12,"method":"resources/read","params":{"uri":"f:1/2?q=%41","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#,
+    r#"{"jsonrpc":"2.0","id":13,"method":"resources/read","params":{"uri":"f:.."}}"#,
+    r#"{"jsonrpc":"2.0","id":14,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"greet"},"argument":{"name":"who","value":""},"context":{"arguments":{}}}}"#,
+    r#"{"jsonrpc":"2.0","id":15,"method":"resources/templates/list"}"#,
+    r#"[{"jsonrpc":"2.0","id":16,"method":"resources/read","params":{"uri":"f:s"}},{"jsonrpc":"2.0","id":17,"method":"prompts/get","params":{"name":"greet"}}]"#,
 ];
 
 /// Data as a script: each byte decides something, and none is an answer too.
@@ -86,8 +96,14 @@ fn config(limits: Limits) -> Arc<Config> {
             let _ = tools.insert(Tool::new(name, schema));
         }
     }
-    let config = Config::new(Implementation::new("s", "1")).tools(tools).logging(true).page_size(Some(1));
-    Arc::new(config.limits(limits))
+    let (mut prompts, mut resources, mut templates) = (Prompts::new(), Resources::new(), Templates::new());
+    // None of these is refused either.
+    let _ = prompts.insert(Prompt::new("greet").arguments([PromptArgument::new("who").required(true)]));
+    let _ = resources.insert(Resource::new("f:s", "s"));
+    let _ = templates.insert(ResourceTemplate::new("f:{a}/{b}{?q}", "t"));
+    let config = Config::new(Implementation::new("s", "1"));
+    let config = config.tools(tools).prompts(prompts).resources(resources).templates(templates);
+    Arc::new(config.completions(true).logging(true).page_size(Some(1)).limits(limits))
 }
 
 fn small() -> Limits {
@@ -97,10 +113,25 @@ fn small() -> Limits {
     limits
 }
 
-fn result() -> CallToolResult {
-    let mut result = CallToolResult::default();
-    result.content.push(ContentBlock::text("x\ny"));
-    result
+/// A result of one kind or another; calls need not get the kind that they ask for.
+fn result(choice: u8) -> Box<dyn WriteResult> {
+    match choice % 4 {
+        0 => Box::new(ReadResourceResult::default()),
+        1 => Box::new(ReadResourceResult::new(vec![TextResourceContents::new("f:s", "t").into()])),
+        _ => Box::new(CallToolResult::text("x\ny")),
+    }
+}
+
+/// A template and a URI, whatever they are: what is found is decoded text of the URI, and found again.
+pub fn fuzz_template(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let (template, uri) = text.split_once('\n').unwrap_or((&text, ""));
+    let Ok(template) = UriTemplate::parse(template) else { return };
+    let Some(values) = template.values(uri) else { return };
+    assert!(values.len() == template.names().count(), "a value a variable");
+    let held: usize = values.iter().flatten().map(String::len).sum();
+    assert!(held <= uri.len(), "more than there was");
+    assert!(template.values(uri) == Some(values), "a replay differs");
 }
 
 fn log() -> LoggingMessageNotificationParams {
@@ -150,7 +181,7 @@ fn run_connection(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
                 connection.handle_bytes(now, b"\n");
             }
             7 => connection.handle_timeout(now),
-            8 | 9 => connection.respond(now, call, &result()),
+            8 | 9 => connection.respond(now, call, &*result(script.byte())),
             10 => connection.fail(now, call, &ErrorObject::new(-32042, "e")),
             11 => connection.progress(now, call, &Progress::new(f64::from(script.byte())).message("m")),
             12 => connection.log(now, call, &log()),
@@ -262,7 +293,7 @@ fn run_exchange(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
             4 | 5 => exchange.handle_end(now, End::Complete),
             6 if script.byte() > 200 => exchange.handle_end(now, End::Broken),
             7 => exchange.handle_timeout(now),
-            8 | 9 => exchange.respond(now, call, &result()),
+            8 | 9 => exchange.respond(now, call, &*result(script.byte())),
             10 => exchange.fail(now, call, &ErrorObject::new(-32021, "e")),
             11 => exchange.progress(now, call, &Progress::new(f64::from(script.byte()))),
             12 => exchange.log(now, call, &log()),
@@ -287,7 +318,7 @@ fn run_exchange(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
     exchange.handle_end(at(clock), End::Complete);
     for call in 0..16 {
         said.hear(&mut exchange, &mut sessions, at(clock));
-        exchange.respond(at(clock), CallId(call), &result());
+        exchange.respond(at(clock), CallId(call), &*result(2));
     }
     said.hear(&mut exchange, &mut sessions, at(clock));
     take(&mut exchange, &mut transcript.0);

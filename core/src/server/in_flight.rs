@@ -2,8 +2,10 @@
 
 use alloc::vec::Vec;
 
-use super::call::{Call, CallId, Progress};
+use super::call::{Call, CallId, Progress, WriteResult, resource_not_found};
+use super::target::Target;
 use crate::dialect::Revision;
+use crate::error::ErrorObject;
 use crate::model::logging::LoggingLevel;
 use crate::wire::jsonrpc::{ProgressToken, RequestId};
 
@@ -19,6 +21,8 @@ pub(super) struct Running {
     reported: Option<f64>,
     /// The least severe log message that the request asked for itself.
     pub(super) level: Option<LoggingLevel>,
+    /// What is being read, if this reads a resource.
+    reads: Option<Target>,
 }
 
 impl Running {
@@ -56,8 +60,17 @@ impl InFlight {
             token: call.token.clone(),
             reported: None,
             level: call.level,
+            reads: call.target.uri().map(|_| call.target.clone()),
         });
         id
+    }
+
+    /// The error that takes the place of a result, if that is a read which found nothing: the client could
+    /// not tell it from a resource without contents (RES-14).
+    pub(super) fn missing(&self, id: CallId, result: &dyn WriteResult) -> Option<ErrorObject> {
+        let running = self.running.get(self.place(id)?)?;
+        let uri = running.reads.as_ref()?.uri()?;
+        result.is_missing().then(|| resource_not_found(uri))
     }
 
     pub(super) fn get_mut(&mut self, id: CallId) -> Option<&mut Running> {

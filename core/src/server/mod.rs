@@ -7,10 +7,12 @@
 mod answers;
 mod batch;
 mod call;
+mod catalog;
 mod config;
 mod connection;
 mod dispatch;
 mod exchange;
+mod find;
 #[doc(hidden)]
 pub mod fuzz;
 mod headers;
@@ -18,20 +20,28 @@ mod in_flight;
 mod media;
 mod notify;
 mod policy;
+mod prompts;
 mod refusal;
+mod resources;
 mod session;
 mod sessions;
 mod suggest;
+mod target;
+mod template;
 #[cfg(test)]
 mod testing;
 mod tools;
 mod transmit;
+mod uri;
 
-pub use call::{Call, CallId, Progress, Target, WriteResult, missing_capabilities};
+pub use call::{Call, CallId, Progress, WriteResult, missing_capabilities, resource_not_found};
 pub use config::{CacheHint, Config, Revisions};
 pub use connection::{Connection, Output};
 pub use exchange::{Exchange, ExchangeId, ExchangeOutput};
 pub use policy::{Hosts, HttpPolicy, Origins};
+pub use prompts::{PromptEntry, Prompts};
+pub use resources::{ResourceEntry, Resources, TemplateEntry, Templates};
 pub use session::{ClientDetails, SessionState};
 pub use sessions::{SessionAnswer, SessionId, SessionOutput, SessionQuery, Sessions};
+pub use target::{Completable, Completing, Target, TemplateRead};
 pub use tools::{ToolEntry, Tools};

@@ -13,6 +13,8 @@ use crate::limits::Limits;
 use crate::model::Json;
 use crate::model::content::{ContentBlock, TextContent};
 use crate::model::lifecycle::Implementation;
+use crate::model::prompts::{Prompt, PromptArgument};
+use crate::model::resources::{Resource, ResourceTemplate};
 use crate::model::tools::{CallToolResult, Tool};
 use crate::time::{Duration, Instant, Now};
 
@@ -36,6 +38,21 @@ pub(super) fn config() -> Config {
     tools.insert(tool("search", ADD)).unwrap();
     tools.insert(tool("book", REGION)).unwrap();
     Config::new(Implementation::new("spokes", "2.1.0")).tools(tools).logging(true)
+}
+
+/// A server with something of everything.
+pub(super) fn full() -> Config {
+    let mut prompts = Prompts::new();
+    let who = PromptArgument::new("who").required(true);
+    let arguments = alloc::vec![who, PromptArgument::new("style")];
+    prompts.insert(Prompt::new("greet").description("Says hello").arguments(arguments)).unwrap();
+    prompts.insert(Prompt::new("plain").title("Plain")).unwrap();
+    let mut resources = Resources::new();
+    resources.insert(Resource::new("test://static", "static").mime_type("text/plain")).unwrap();
+    resources.insert(Resource::new("test://item/special", "special")).unwrap();
+    let mut templates = Templates::new();
+    templates.insert(ResourceTemplate::new("test://item/{id}{?view}", "item")).unwrap();
+    config().prompts(prompts).resources(resources).templates(templates).completions(true)
 }
 
 /// The default limits but for what `change` does to them.

@@ -10,11 +10,14 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use mcp_proto::client::{
-    Call, CallId, CallOptions, CallTool, Custom, ListTools, Pages, Pending, Ping, Progress, SetLevel,
-    ToolReply,
+    Call, CallId, CallOptions, CallTool, Complete, Custom, GetPrompt, ListPrompts, ListResourceTemplates,
+    ListResources, ListTools, Pages, Pending, Ping, Progress, ReadResource, SetLevel, ToolReply,
 };
 use mcp_proto::error::CallError;
-use mcp_proto::model::{Cursor, Json, LoggingLevel, Meta, Tool};
+use mcp_proto::model::{
+    CompleteResult, Cursor, GetPromptResult, Json, LoggingLevel, Meta, Prompt, ReadResourceResult, Resource,
+    ResourceTemplate, Tool,
+};
 use serde::Serialize;
 
 use super::Client;
@@ -71,11 +74,50 @@ pub trait Calls {
 
     /// All tools of the server, page by page.
     fn list_tools(&self) -> Self::Reply<Vec<Tool>> {
-        let page = |cursor: Option<Cursor>| match cursor {
-            Some(cursor) => ListTools::after(cursor.as_str()),
-            None => ListTools::new(),
-        };
+        let page = after(ListTools::new, ListTools::after);
         self.collect(page, |reply| (reply.tools, reply.next_cursor))
+    }
+
+    /// All prompts of the server, page by page.
+    fn list_prompts(&self) -> Self::Reply<Vec<Prompt>> {
+        let page = after(ListPrompts::new, ListPrompts::after);
+        self.collect(page, |reply| (reply.prompts, reply.next_cursor))
+    }
+
+    /// A prompt, filled in.
+    ///
+    /// # Errors
+    /// [`CallError::Server`] for an unknown prompt and missing arguments (-32602) and other protocol errors, and
+    /// however else a call can end without a reply.
+    fn get_prompt(&self, name: &str, arguments: &[(&str, &str)]) -> Self::Reply<GetPromptResult> {
+        let call = GetPrompt::new(name).arguments(arguments.iter().copied());
+        self.start(&call, Options::new())
+    }
+
+    /// All resources of the server, page by page. What templates make is not among them.
+    fn list_resources(&self) -> Self::Reply<Vec<Resource>> {
+        let page = after(ListResources::new, ListResources::after);
+        self.collect(page, |reply| (reply.resources, reply.next_cursor))
+    }
+
+    /// All resource templates of the server, page by page.
+    fn list_resource_templates(&self) -> Self::Reply<Vec<ResourceTemplate>> {
+        let page = after(ListResourceTemplates::new, ListResourceTemplates::after);
+        self.collect(page, |reply| (reply.resource_templates, reply.next_cursor))
+    }
+
+    /// What is at a URI.
+    ///
+    /// # Errors
+    /// [`CallError::Server`] when nothing is, see [`CallError::is_resource_not_found`], and for other protocol
+    /// errors, and however else a call can end without a reply.
+    fn read_resource(&self, uri: &str) -> Self::Reply<ReadResourceResult> {
+        self.start(&ReadResource::new(uri), Options::new())
+    }
+
+    /// Suggestions while somebody fills in a prompt or a resource template.
+    fn complete(&self, complete: &Complete) -> Self::Reply<CompleteResult> {
+        self.start(complete, Options::new())
     }
 
     /// Asks whether the server is there. Legacy revisions only.
@@ -128,6 +170,17 @@ impl<R: Runtime> Calls for Client<R> {
                 }
             }
         }))
+    }
+}
+
+/// The call for the page behind a cursor, if any.
+fn after<C>(first: fn() -> C, after: fn(String) -> C) -> impl Fn(Option<Cursor>) -> C + Send + 'static
+where
+    C: 'static,
+{
+    move |cursor| match cursor {
+        Some(cursor) => after(cursor.as_str().to_owned()),
+        None => first(),
     }
 }
 

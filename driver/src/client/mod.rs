@@ -28,7 +28,8 @@ use line::LineClient;
 
 pub use calls::{CallFuture, Calls, Canceller, Options};
 pub use mcp_proto::client::{
-    CallTool, Custom, Discover, EraChoice, ListTools, Ping, Progress, ServerDetails, SetLevel, ToolReply,
+    CallTool, Complete, Custom, Discover, EraChoice, GetPrompt, ListPrompts, ListResourceTemplates,
+    ListResources, ListTools, Ping, Progress, ReadResource, ServerDetails, SetLevel, ToolReply,
 };
 
 /// A connection to one server. Calls are in [`Calls`]; clones share the connection, and when the last is

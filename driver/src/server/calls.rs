@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mcp_proto::server::{Call, CallId};
+use mcp_proto::model::{CompleteResult, Completion};
+use mcp_proto::server::{Call, CallId, Target};
 
 use super::Shared;
 use crate::context::{CallState, Context, Outlet, Report, Responder};
 use crate::endpoint::poll_once;
+use crate::handler::Run;
 use crate::runtime::{BoxFuture, Runtime};
-use crate::tool::Run;
 
 /// The calls of one connection or exchange that are under way.
 #[derive(Default)]
@@ -30,7 +31,7 @@ impl Calls {
         let context = Context::new(state.clone());
         let responder = Responder::new(state.clone());
         // A panic drops the responder, which answers.
-        match shared.handlers.get(state.name()) {
+        match shared.handlers.get(state.target()) {
             Some(Run::Async(handler)) => {
                 if let Some(future) = state.guarded(|| handler(context, responder)) {
                     run(&shared.runtime, &state, future);
@@ -48,6 +49,10 @@ impl Calls {
                     let detail = "the pool of blocking threads has no place; a call was refused";
                     shared.report(&Report::ours("server", detail));
                 }
+            }
+            // Nobody has a suggestion for this argument.
+            None if matches!(state.target(), Target::Completion(_)) => {
+                responder.respond(&CompleteResult::new(Completion::default()));
             }
             // The catalog and the handlers are filled together, so there is one; if not, the responder
             // answers as it goes.

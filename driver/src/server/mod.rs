@@ -9,7 +9,6 @@ mod exchange;
 mod http;
 mod line;
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::io::Write;
 use std::sync::Arc;
@@ -21,13 +20,17 @@ use mcp_proto::limits::Limits;
 use mcp_proto::model::Implementation;
 use mcp_proto::server::{Config, Revisions};
 
+use crate::completion::ForCompletion;
 use crate::context::Report;
 use crate::error::Error;
+use crate::handler::{HandlerFor, Handlers, Takes};
 use crate::hook;
+use crate::prompt::{ForPrompt, Prompt, PromptArguments};
 use crate::reply::{Mode, Running};
+use crate::resource::{ForResource, ForTemplate, Resource, ResourceTemplate};
 use crate::runtime::Runtime;
 use crate::stdio::Stdio;
-use crate::tool::{Run, Tool, ToolHandler};
+use crate::tool::{Tool, ToolHandler};
 
 #[cfg(feature = "http")]
 pub use exchange::ExchangeHandle;
@@ -40,7 +43,7 @@ pub use http::{HttpServer, HttpService, Stop};
 pub struct Server<R: Runtime> {
     runtime: R,
     config: Config,
-    handlers: BTreeMap<String, Run>,
+    handlers: Handlers,
     misuse: Option<ApiMisuse>,
     on_error: Option<ErrorHook>,
 }
@@ -51,7 +54,7 @@ pub(crate) type ErrorHook = Arc<dyn Fn(&Report) + Send + Sync>;
 pub(crate) struct Shared<R: Runtime> {
     pub(crate) runtime: R,
     pub(crate) config: Arc<Config>,
-    pub(crate) handlers: BTreeMap<String, Run>,
+    pub(crate) handlers: Handlers,
     on_error: Option<ErrorHook>,
 }
 
@@ -69,7 +72,7 @@ impl<R: Runtime> Server<R> {
         Self {
             runtime: R::default(),
             config: Config::new(Implementation::new(name, version)),
-            handlers: BTreeMap::new(),
+            handlers: Handlers::default(),
             misuse: None,
             on_error: Some(Arc::new(print_ours)),
         }
@@ -114,9 +117,121 @@ impl<R: Runtime> Server<R> {
         let added = tool.into_model(handler.schema).and_then(|tool| {
             let name = tool.name.clone();
             self.config.tools.insert(tool)?;
-            self.handlers.insert(name, handler.run);
+            self.handlers.tools.insert(name, handler.run);
             Ok(())
         });
+        self.note(added)
+    }
+
+    /// Adds a prompt. The handler takes the arguments, all of which are strings, and returns the text of one
+    /// message of the user, messages, or a whole [`GetPromptResult`](crate::model::GetPromptResult).
+    ///
+    /// ```
+    /// # use mcp_driver::{Context, Prompt, Runtime, Server};
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Review {
+    ///     /// What to review.
+    ///     code: String,
+    ///     language: Option<String>,
+    /// }
+    ///
+    /// # fn review<R: Runtime>(server: Server<R>) -> Server<R> {
+    /// server.prompt(Prompt::new("review").describe("Reviews code"), async |review: Review, _: Context| {
+    ///     let language = review.language.unwrap_or_default();
+    ///     Ok(format!("Review this {language} code:\n{}", review.code))
+    /// })
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn prompt<A: PromptArguments, M: Takes<A>>(
+        mut self,
+        prompt: Prompt,
+        handler: impl HandlerFor<ForPrompt, M>,
+    ) -> Self {
+        let prompt = prompt.into_model::<A>();
+        let name = prompt.name.clone();
+        let added = self.config.prompts.insert(prompt).map(drop);
+        if added.is_ok() {
+            self.handlers.prompts.insert(name, handler.into_handler().0);
+        }
+        self.note(added)
+    }
+
+    /// Adds a resource: text or bytes, or a handler that returns these or a whole
+    /// [`ReadResourceResult`](crate::model::ReadResourceResult). What is not there (any more) is
+    /// [`ToolError::not_found`](crate::ToolError::not_found).
+    ///
+    /// ```
+    /// # use mcp_driver::{Context, Resource, Runtime, Server};
+    /// # fn motd<R: Runtime>(server: Server<R>) -> Server<R> {
+    /// server
+    ///     .resource(Resource::new("kiln://licence", "licence").mime("text/plain"), "Do as you like.")
+    ///     .resource(Resource::new("kiln://motd", "motd"), |_: Context| Ok(std::fs::read_to_string("/etc/motd")?))
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn resource<M>(mut self, resource: Resource, handler: impl HandlerFor<ForResource, M>) -> Self {
+        let uri = resource.0.uri.clone();
+        let added = self.config.resources.insert(resource.0).map(drop);
+        if added.is_ok() {
+            self.handlers.resources.insert(uri, handler.into_handler().0);
+        }
+        self.note(added)
+    }
+
+    /// Adds a family of resources. The handler takes the variables of the URI, all of which are strings, and
+    /// returns what the one of a [`resource`](Self::resource) does.
+    #[must_use]
+    pub fn resource_template<M>(
+        mut self,
+        template: ResourceTemplate,
+        handler: impl HandlerFor<ForTemplate, M>,
+    ) -> Self {
+        let uris = template.0.uri_template.clone();
+        let added = self.config.templates.insert(template.0).map(drop);
+        if added.is_ok() {
+            self.handlers.templates.insert(uris, handler.into_handler().0);
+        }
+        self.note(added)
+    }
+
+    /// Suggests values for an argument of a prompt that was added before. The handler takes what was
+    /// [`Typed`](crate::Typed), and returns suggestions, best first; 100 are sent.
+    #[must_use]
+    pub fn complete_prompt<M>(
+        mut self,
+        prompt: &str,
+        argument: &str,
+        handler: impl HandlerFor<ForCompletion, M>,
+    ) -> Self {
+        let entry = self.config.prompts.get(prompt);
+        let known =
+            entry.is_some_and(|entry| entry.prompt.arguments.iter().any(|known| known.name == argument));
+        let of = &mut self.handlers.completions.prompts;
+        of.entry(prompt.to_owned()).or_default().insert(argument.to_owned(), handler.into_handler().0);
+        self.config.completions = true;
+        self.note(completable(known, "prompt", prompt, argument))
+    }
+
+    /// Suggests values for a variable of a resource template that was added before. The same as
+    /// [`complete_prompt`](Self::complete_prompt).
+    #[must_use]
+    pub fn complete_template<M>(
+        mut self,
+        uri_template: &str,
+        variable: &str,
+        handler: impl HandlerFor<ForCompletion, M>,
+    ) -> Self {
+        let entry = self.config.templates.get(uri_template);
+        let known = entry.is_some_and(|entry| entry.variables().any(|known| known == variable));
+        let of = &mut self.handlers.completions.templates;
+        of.entry(uri_template.to_owned()).or_default().insert(variable.to_owned(), handler.into_handler().0);
+        self.config.completions = true;
+        self.note(completable(known, "resource template", uri_template, variable))
+    }
+
+    /// Keeps the first misuse, for serving to end with.
+    fn note(mut self, added: Result<(), ApiMisuse>) -> Self {
         if let Err(misuse) = added {
             self.misuse.get_or_insert(misuse);
         }
@@ -228,6 +343,14 @@ impl<R: Runtime> Server<R> {
     }
 }
 
+/// Clients ask for suggestions for what is declared only.
+fn completable(known: bool, kind: &str, name: &str, argument: &str) -> Result<(), ApiMisuse> {
+    if known {
+        return Ok(());
+    }
+    Err(ApiMisuse::new(format!("there is no {kind} `{name}` with `{argument}` to complete; add it before")))
+}
+
 /// What becomes of reports that nobody asked for.
 fn print_ours(report: &Report) {
     if report.blame == Blame::Ours {
@@ -240,7 +363,10 @@ impl<R: Runtime> fmt::Debug for Server<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Server")
             .field("identity", &self.config.identity())
-            .field("tools", &self.handlers.len())
+            .field("tools", &self.config.tools.len())
+            .field("prompts", &self.config.prompts.len())
+            .field("resources", &self.config.resources.len())
+            .field("templates", &self.config.templates.len())
             .finish_non_exhaustive()
     }
 }

@@ -11,14 +11,14 @@ use crate::kit::{Client, Kit, background};
 use crate::support::{Events, Gate};
 
 /// A client, what its server tells, and how to open the gate that handlers wait at.
-struct Pair<K: Kit> {
-    client: Client<K>,
-    events: Events,
+pub(super) struct Pair<K: Kit> {
+    pub(super) client: Client<K>,
+    pub(super) events: Events,
     open: Box<dyn Fn()>,
 }
 
 /// Runs on both transports in both eras.
-fn everywhere<K: Kit>(program: &str, scenario: impl Fn(Pair<K>)) {
+pub(super) fn everywhere<K: Kit>(program: &str, scenario: impl Fn(Pair<K>)) {
     for era in ERAS {
         let (client, events) = spawn::<K>(command::<K>(program), builder::<K>(era)).unwrap();
         let opener = client.clone();

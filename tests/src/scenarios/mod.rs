@@ -2,6 +2,7 @@
 
 pub mod calls;
 pub mod children;
+pub mod features;
 pub mod http;
 pub mod stdio;
 pub mod streams;

@@ -1,5 +1,6 @@
 mod bounds;
 mod calls;
+mod features;
 mod negotiation;
 mod properties;
 mod server;

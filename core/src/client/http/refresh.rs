@@ -1,9 +1,10 @@
 //! A call whose headers the server did not like: its tool may have changed (HDR-51).
 
 use super::Http;
-use crate::client::call::{Call, ListTools};
+use crate::client::call::Call;
 use crate::client::calls::CallId;
 use crate::client::config::CallOptions;
+use crate::client::lists::ListTools;
 use crate::client::reply::Pending;
 use crate::error::{CallError, ErrorObject, code};
 use crate::model::Json;

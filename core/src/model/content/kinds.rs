@@ -6,6 +6,9 @@ use crate::model::encode::{Encode, Members, Object};
 use crate::model::macros::setters;
 use crate::model::meta::Meta;
 use alloc::string::String;
+use alloc::vec::Vec;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use core::fmt;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -64,6 +67,16 @@ impl ImageContent {
     pub fn new(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
         Self { data: data.into(), mime_type: mime_type.into(), annotations: None, meta: Meta::new() }
     }
+
+    /// The picture that is these bytes.
+    pub fn from_bytes(bytes: &[u8], mime_type: impl Into<String>) -> Self {
+        Self::new(STANDARD.encode(bytes), mime_type)
+    }
+
+    /// Its bytes; `None` when `data` is not base64.
+    pub fn bytes(&self) -> Option<Vec<u8>> {
+        STANDARD.decode(&self.data).ok()
+    }
 }
 
 setters!(ImageContent {
@@ -100,6 +113,16 @@ impl AudioContent {
     /// The sound `data`, in base64.
     pub fn new(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
         Self { data: data.into(), mime_type: mime_type.into(), annotations: None, meta: Meta::new() }
+    }
+
+    /// The sound that is these bytes.
+    pub fn from_bytes(bytes: &[u8], mime_type: impl Into<String>) -> Self {
+        Self::new(STANDARD.encode(bytes), mime_type)
+    }
+
+    /// Its bytes; `None` when `data` is not base64.
+    pub fn bytes(&self) -> Option<Vec<u8>> {
+        STANDARD.decode(&self.data).ok()
     }
 
     pub(crate) fn encode_as_text<S: Serializer>(&self, revision: Revision, to: S) -> Result<S::Ok, S::Error> {
@@ -219,6 +242,16 @@ impl BlobResourceContents {
     /// The resource at `uri`, which is `blob` in base64.
     pub fn new(uri: impl Into<String>, blob: impl Into<String>) -> Self {
         Self { uri: uri.into(), mime_type: None, blob: blob.into(), meta: Meta::new() }
+    }
+
+    /// The resource at `uri`, which is these bytes (RES-20).
+    pub fn from_bytes(uri: impl Into<String>, bytes: &[u8]) -> Self {
+        Self::new(uri, STANDARD.encode(bytes))
+    }
+
+    /// Its bytes; `None` when `blob` is not base64.
+    pub fn bytes(&self) -> Option<Vec<u8>> {
+        STANDARD.decode(&self.blob).ok()
     }
 }
 

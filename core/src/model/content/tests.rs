@@ -81,3 +81,15 @@ fn hints_for_roles_that_are_not_known_are_dropped() {
     assert_eq!(annotations.audience, [crate::model::annotations::Role::User]);
     assert_eq!(annotations.priority, Some(1.0));
 }
+
+/// RES-20, PROMPT-08, PROMPT-09
+#[test]
+fn bytes_travel_as_base64_and_come_back() {
+    let bytes = [0, 0xff, 0xfe, b'a'];
+    let blob = BlobResourceContents::from_bytes("x:a", &bytes);
+    assert_eq!((blob.blob.as_str(), blob.bytes().as_deref()), ("AP/+YQ==", Some(&bytes[..])));
+    assert_eq!(ImageContent::from_bytes(&bytes, "image/png").data, blob.blob);
+    assert_eq!(AudioContent::from_bytes(&bytes, "audio/wav").bytes().as_deref(), Some(&bytes[..]));
+    assert_eq!(BlobResourceContents::new("x:a", "AP/-YQ").bytes(), None);
+    assert_eq!(ImageContent::new("*", "image/png").bytes(), None);
+}

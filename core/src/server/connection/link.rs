@@ -195,7 +195,7 @@ impl Link {
                 self.send(&request.id, batch, |out| answers::initialize(&config, &session, &request.id, out));
                 self.session = Some(session);
             }
-            Plan::CallTool(draft) => {
+            Plan::Call(draft) => {
                 if self.calls.contains(&request.id) {
                     return Err(dispatch::id_in_use());
                 }
@@ -250,6 +250,9 @@ impl Link {
     }
 
     pub(super) fn respond(&mut self, call: CallId, result: &dyn WriteResult) {
+        if let Some(error) = self.calls.missing(call, result) {
+            return self.fail(call, &error);
+        }
         let Some(running) = self.calls.finish(call) else { return };
         let config = Arc::clone(&self.config);
         let Running { request, revision, batch, .. } = &running;

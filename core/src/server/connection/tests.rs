@@ -2,11 +2,15 @@
 
 mod batches;
 mod bounds;
+mod caching;
 mod calls;
+mod completion;
 mod ends;
 mod lifecycle;
 mod messages;
 mod notifications;
+mod prompts;
+mod resources;
 
 use super::*;
 use crate::diagnostic::Blame;
@@ -14,7 +18,7 @@ use crate::dialect::{Era, Revision};
 use crate::model::Json;
 use crate::model::capabilities::ClientCapabilities;
 use crate::model::logging::LoggingLevel;
-use crate::server::testing::{Client, META, NAMED, at, config, initialize, limits, modern, now, text};
+use crate::server::testing::{Client, META, NAMED, at, config, full, initialize, limits, modern, now, text};
 use crate::server::{Revisions, missing_capabilities};
 use alloc::format;
 use alloc::string::ToString;

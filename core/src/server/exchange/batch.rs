@@ -32,7 +32,9 @@ impl Exchange {
             let refused = match message {
                 Ok(Message::Request(request)) => {
                     let served = self.batched(&request, batch, &state);
-                    if served.is_err() && request.method == "tools/call" && !self.calls.contains(&request.id)
+                    if served.is_err()
+                        && dispatch::may_be_call(&request.method)
+                        && !self.calls.contains(&request.id)
                     {
                         // Noted as a call when the batch came, and is none.
                         self.finish(request.id.clone());
@@ -73,7 +75,7 @@ impl Exchange {
         let params = Params::read(request.params)?;
         let whole = request.params.map_or("", |params| params.get());
         match dispatch::plan(&config, Era::Legacy, request, &params, whole)? {
-            Plan::CallTool(draft) => {
+            Plan::Call(draft) => {
                 if self.calls.contains(&request.id) {
                     return Err(dispatch::id_in_use());
                 }
@@ -130,7 +132,7 @@ impl Exchange {
 pub(super) fn calls_of(messages: Batch<'_>) -> Vec<RequestId> {
     let requests: BTreeSet<_> = messages
         .filter_map(|message| match message {
-            Ok(Message::Request(request)) if request.method == "tools/call" => Some(request.id),
+            Ok(Message::Request(request)) if dispatch::may_be_call(&request.method) => Some(request.id),
             _ => None,
         })
         .collect();

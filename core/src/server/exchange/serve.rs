@@ -16,6 +16,7 @@ use crate::server::headers;
 use crate::server::refusal::{self, Refusal};
 use crate::server::session::SessionState;
 use crate::server::sessions::{SessionAnswer, SessionId, SessionQuery};
+use crate::server::target::Target;
 use crate::wire::jsonrpc::{self, Incoming, Malformed, Message, Notification, Request, RequestId};
 
 /// What waits for the answer of the session table.
@@ -157,15 +158,15 @@ impl Exchange {
         text: &str,
     ) -> Result<Verdict, Refusal> {
         headers::check_method(&self.headers, &request.method)?;
-        if request.method == "tools/call"
-            && let Some(name) = dispatch::name_of(params)?
-        {
+        if let Some(name) = dispatch::name_of(&request.method, params)? {
             headers::check_name(&self.headers, &name)?;
         }
         let id = request.id.clone();
         Ok(match dispatch::plan(&self.config, Era::Modern, request, params, text)? {
-            Plan::CallTool(draft) => {
-                headers::check_mirrored(&self.headers, &draft.tool, draft.arguments(text))?;
+            Plan::Call(draft) => {
+                if let Target::Tool(tool) = &draft.target {
+                    headers::check_mirrored(&self.headers, tool, draft.arguments(text))?;
+                }
                 Verdict::Call { id, revision, draft }
             }
             plan => Verdict::Answer { id, revision, plan },
@@ -192,7 +193,7 @@ impl Exchange {
         };
         let session = self.session.clone().ok_or_else(no_session)?;
         let (query, asked) = match plan {
-            Ok(Plan::CallTool(draft)) => {
+            Ok(Plan::Call(draft)) => {
                 let (request, exchange) = (id.clone(), self.id);
                 (SessionQuery::Begin { session, request, exchange }, Asked::Call { id, draft })
             }

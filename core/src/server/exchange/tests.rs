@@ -1,6 +1,7 @@
 //! Whole exchanges, with the sessions that they ask for.
 
 mod ends;
+mod features;
 mod heads;
 mod legacy;
 mod leniency;

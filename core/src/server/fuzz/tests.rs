@@ -28,6 +28,18 @@ fn any_script_keeps_an_exchange_in_order() {
     }
 }
 
+/// Templates and URIs of few letters, so that chance makes some fit.
+#[test]
+fn any_template_and_uri_are_looked_at_without_a_panic() {
+    for seed in 0..20_000 {
+        let letters = b"a:/{}?&=,%2.#\n";
+        let text: Vec<u8> =
+            script(seed).iter().take(32).map(|byte| letters[usize::from(*byte) % letters.len()]).collect();
+        fuzz_template(&text);
+        fuzz_template(&[b"a:{a}{?b}\na:", &*text].concat());
+    }
+}
+
 /// The scripts are worth something: they reach calls, answers, cancellations and streams.
 #[test]
 fn scripts_reach_what_matters() {
@@ -49,6 +61,9 @@ fn scripts_reach_what_matters() {
         "data: {",
         "[{",
         "-32700",
+        "-32002",
+        "\"contents\":[{",
+        "resourceTemplates",
     ] {
         assert!(sent.contains(part), "never sent: {part}");
     }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::mirror::ParamKind;
+use crate::model::Json;
 use crate::server::testing::{ADD, REGION, tool};
 use alloc::string::ToString;
 
@@ -28,35 +29,6 @@ fn names_are_present_unique_and_warned_about() {
     assert_eq!(tools.insert(tool("a b", ADD)).unwrap().warnings.len(), 1);
     assert_eq!(tools.insert(tool(&"x".repeat(128), ADD)).unwrap().warnings.len(), 0);
     assert_eq!(tools.insert(tool(&"x".repeat(129), ADD)).unwrap().warnings.len(), 1);
-}
-
-/// TOOL-06, TOOL-12
-#[test]
-fn tools_keep_their_order_and_are_found_by_exact_name() {
-    let mut tools = Tools::new();
-    for name in ["b", "a", "C"] {
-        tools.insert(tool(name, ADD)).unwrap();
-    }
-    assert_eq!(tools.remove("a").unwrap().tool.name, "a");
-    assert!(tools.remove("a").is_none() && tools.get("c").is_none());
-    tools.insert(tool("a", ADD)).unwrap();
-    let names: Vec<_> = tools.iter().map(|entry| entry.tool.name.as_str()).collect();
-    assert_eq!((names, tools.len(), tools.is_empty()), (["b", "C", "a"].to_vec(), 3, false));
-}
-
-/// PAGE-06
-#[test]
-fn a_cursor_stays_valid_while_tools_come_and_go() {
-    let mut tools = Tools::new();
-    for name in ["a", "b", "c"] {
-        tools.insert(tool(name, ADD)).unwrap();
-    }
-    let cursor = tools.after(Position::default()).nth(1).unwrap().0.cursor();
-    tools.remove("b");
-    tools.insert(tool("d", ADD)).unwrap();
-    let start = tools.position(&cursor).unwrap();
-    let names: Vec<_> = tools.after(start).map(|(_, entry)| entry.tool.name.as_str()).collect();
-    assert_eq!(names, ["c", "d"]);
 }
 
 /// STDIO-01, SCHEMA-09

@@ -1,4 +1,5 @@
 use super::*;
+use crate::client::{Complete, GetPrompt, ReadResource};
 
 const TOOLS: &str = "{'resultType':'complete','tools':[\
     {'name':'query','inputSchema':{'type':'object','properties':{\
@@ -39,6 +40,19 @@ fn method_and_name_are_mirrored() {
     assert_eq!((sent.header("mcp-method"), sent.header("mcp-name")), (Some("tools/call"), Some("a b")));
     let (_, sent) = peer.start(&CallTool::new("世界"));
     assert_eq!(sent.header("mcp-name"), Some("=?base64?5LiW55WM?="));
+}
+
+/// HDR-07, HDR-08: prompts by name, resources by address as it is, and nothing else.
+#[test]
+fn prompts_and_resources_are_mirrored_too() {
+    let mut peer = Peer::modern_with(config().check_capabilities(false));
+    let (_, sent) = peer.start(&GetPrompt::new("greet"));
+    assert_eq!((sent.header("mcp-method"), sent.header("mcp-name")), (Some("prompts/get"), Some("greet")));
+    let address = "file:///path/to/file%20name.txt";
+    let (_, sent) = peer.start(&ReadResource::new(address));
+    assert_eq!((sent.header("mcp-method"), sent.header("mcp-name")), (Some("resources/read"), Some(address)));
+    let (_, sent) = peer.start(&Complete::prompt("greet", "who", ""));
+    assert_eq!((sent.header("mcp-method"), sent.header("mcp-name")), (Some("completion/complete"), None));
 }
 
 /// HDR-07, HDR-08, TASK-54: whoever spells out a method of the specification gets its headers as well.

@@ -1,0 +1,55 @@
+//! Reading a resource.
+
+use super::call::Call;
+use super::reply::RawReply;
+use crate::dialect::Revision;
+use crate::error::{ApiMisuse, CallError};
+use crate::model::resources::ReadResourceResult;
+use crate::wire::jsonrpc::write_json;
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
+use serde::Serialize;
+
+/// `resources/read`: what is at a URI. Whether nothing is, says
+/// [`CallError::is_resource_not_found`].
+///
+/// <https://modelcontextprotocol.io/specification/2026-07-28/server/resources#reading-resources>
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadResource<'a> {
+    uri: Cow<'a, str>,
+}
+
+impl<'a> ReadResource<'a> {
+    /// What is at `uri`.
+    pub fn new(uri: impl Into<Cow<'a, str>>) -> Self {
+        Self { uri: uri.into() }
+    }
+}
+
+impl Call for ReadResource<'_> {
+    type Reply = ReadResourceResult;
+
+    fn method(&self) -> &str {
+        "resources/read"
+    }
+
+    fn write_params(&self, _: Revision, out: &mut Vec<u8>) -> Result<(), ApiMisuse> {
+        #[derive(Serialize)]
+        struct Params<'a> {
+            uri: &'a str,
+        }
+        write_json(out, &Params { uri: &self.uri })
+    }
+
+    fn read(reply: RawReply<'_>) -> Result<ReadResourceResult, CallError> {
+        reply.decode()
+    }
+
+    fn name(&self) -> Option<&str> {
+        Some(&self.uri)
+    }
+
+    fn is_repeatable(&self) -> bool {
+        true
+    }
+}

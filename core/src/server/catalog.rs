@@ -1,0 +1,248 @@
+//! What the four lists of a server have in common: order, pages, texts that are written once, and finding.
+
+#[cfg(test)]
+mod tests;
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::ops::Bound;
+
+use serde_json::value::RawValue;
+
+use super::suggest;
+use crate::dialect::Revision;
+use crate::error::ApiMisuse;
+use crate::model::{In, Json, Members};
+use crate::wire::jsonrpc;
+
+/// Something that a catalog lists, checked and already written out.
+pub(super) trait Listed {
+    /// The definition that it is made from.
+    type Item;
+
+    /// The member of the result that lists it.
+    const LIST: &'static str;
+    /// What one is called in errors.
+    const ONE: &'static str;
+
+    fn new(item: Self::Item) -> Result<Self, ApiMisuse>
+    where
+        Self: Sized;
+
+    /// What it is found by.
+    fn key(&self) -> &str;
+
+    /// Its JSON as `revision` knows it.
+    fn text(&self, revision: Revision) -> &RawValue;
+}
+
+/// Entries in the order in which they were added, which is the order of the list (TOOL-06).
+#[derive(Debug)]
+pub(super) struct Catalog<E> {
+    /// By the number under which an entry was added; numbers are not reused, so a cursor stays valid while
+    /// entries come and go (PAGE-06).
+    entries: BTreeMap<u64, Arc<E>>,
+    numbers: BTreeMap<String, u64>,
+    added: u64,
+}
+
+impl<E> Clone for Catalog<E> {
+    fn clone(&self) -> Self {
+        Self { entries: self.entries.clone(), numbers: self.numbers.clone(), added: self.added }
+    }
+}
+
+impl<E> Default for Catalog<E> {
+    fn default() -> Self {
+        Self { entries: BTreeMap::new(), numbers: BTreeMap::new(), added: 0 }
+    }
+}
+
+impl<E> Catalog<E> {
+    pub(super) fn remove(&mut self, key: &str) -> Option<Arc<E>> {
+        let number = self.numbers.remove(key)?;
+        self.entries.remove(&number)
+    }
+
+    /// The entry with exactly this key.
+    pub(super) fn get(&self, key: &str) -> Option<&Arc<E>> {
+        self.entries.get(self.numbers.get(key)?)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<E>> {
+        self.entries.values()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The entries that come after `start`, in order, with the position of each.
+    pub(super) fn after(&self, start: Position) -> impl Iterator<Item = (Position, &Arc<E>)> {
+        self.entries
+            .range((Bound::Excluded(start.0), Bound::Unbounded))
+            .map(|(number, entry)| (Position(*number), entry))
+    }
+
+    /// Reads a cursor that was made by [`Position::cursor`] for this catalog.
+    pub(super) fn position(&self, cursor: &str) -> Option<Position> {
+        let number: u64 = cursor.strip_prefix(CURSOR)?.parse().ok()?;
+        // A page ends before the last entry, so a cursor names an earlier number; and written one way only.
+        let position = Position(number);
+        ((1..self.added).contains(&number) && position.cursor() == cursor).then_some(position)
+    }
+}
+
+impl<E: Listed> Catalog<E> {
+    pub(super) fn insert(&mut self, item: E::Item) -> Result<&Arc<E>, ApiMisuse> {
+        let entry = E::new(item)?;
+        if self.numbers.contains_key(entry.key()) {
+            return Err(ApiMisuse::new(alloc::format!(
+                "there is a {} `{}` already; remove it first to replace it",
+                E::ONE,
+                entry.key()
+            )));
+        }
+        self.added += 1;
+        self.numbers.insert(entry.key().into(), self.added);
+        Ok(self.entries.entry(self.added).or_insert(Arc::new(entry)))
+    }
+
+    /// What to tell a client about a key that is not there: the one that was probably meant, if one was.
+    pub(super) fn unknown(&self, key: &str) -> String {
+        let one = E::ONE;
+        if key.len() > suggest::LONGEST {
+            return alloc::format!("unknown {one}");
+        }
+        match suggest::nearest(key, self.iter().map(|entry| entry.key())) {
+            Some(nearest) => alloc::format!("unknown {one} {key:?}; did you mean {nearest:?}?"),
+            None => alloc::format!("unknown {one} {key:?}"),
+        }
+    }
+}
+
+/// A place in the order of a list: after the entry with this number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Position(u64);
+
+/// What a cursor begins with, so that a number typed by hand is noticed.
+const CURSOR: &str = "after-";
+
+impl Position {
+    pub(super) fn cursor(self) -> String {
+        alloc::format!("{CURSOR}{}", self.0)
+    }
+}
+
+/// The JSON of an entry; revisions in which it reads alike share one text.
+#[derive(Debug)]
+pub(super) struct Texts(Vec<(Revision, Json)>);
+
+impl Texts {
+    pub(super) fn new(item: &impl Members) -> serde_json::Result<Self> {
+        let mut texts: Vec<(Revision, Json)> = Vec::new();
+        for revision in Revision::ALL {
+            let text = on_one_line(&Json::new(&In(revision, item))?);
+            if texts.last().is_none_or(|(_, last)| *last != text) {
+                texts.push((revision, text));
+            }
+        }
+        Ok(Self(texts))
+    }
+
+    pub(super) fn get(&self, revision: Revision) -> &RawValue {
+        // The first text is for the oldest revision, so there is always one.
+        let text = self.0.iter().rev().find(|(since, _)| *since <= revision).or(self.0.first());
+        text.map_or(RawValue::NULL, |(_, text)| text.as_ref())
+    }
+}
+
+/// The same JSON without line ends, which would break the framing of stdio and of event streams.
+pub(super) fn on_one_line(json: &Json) -> Json {
+    let mut text = Vec::with_capacity(json.get().len());
+    jsonrpc::compact(&mut text, json.get());
+    // Compacting leaves out whitespace alone, so what remains is the same JSON.
+    String::from_utf8(text).ok().and_then(|text| Json::parse(text).ok()).unwrap_or_else(|| json.clone())
+}
+
+/// The public face of a catalog.
+macro_rules! catalog {
+    (
+        $(#[$docs:meta])*
+        $name:ident of $item:ident as $entry:ident, found by $key:ident;
+        $(#[$insert:meta])*
+        insert
+    ) => {
+        $(#[$docs])*
+        #[derive(Clone, Debug, Default)]
+        #[non_exhaustive]
+        pub struct $name {
+            pub(super) catalog: $crate::server::catalog::Catalog<$entry>,
+            /// How long a page of the list may be kept, and by whom. Default `None`: as
+            /// [`Config::cache`](super::Config::cache) says.
+            pub cache: Option<$crate::server::CacheHint>,
+        }
+
+        impl $name {
+            /// None.
+            pub fn new() -> Self {
+                Self::default()
+            }
+
+            /// With this hint for caches instead of the server's.
+            #[must_use]
+            pub fn cache(mut self, cache: $crate::server::CacheHint) -> Self {
+                self.cache = Some(cache);
+                self
+            }
+
+            $(#[$insert])*
+            pub fn insert(
+                &mut self,
+                item: $item,
+            ) -> Result<&alloc::sync::Arc<$entry>, $crate::error::ApiMisuse> {
+                self.catalog.insert(item)
+            }
+
+            /// Takes one out.
+            pub fn remove(&mut self, $key: &str) -> Option<alloc::sync::Arc<$entry>> {
+                self.catalog.remove($key)
+            }
+
+            /// The one with exactly this key; case counts.
+            pub fn get(&self, $key: &str) -> Option<&alloc::sync::Arc<$entry>> {
+                self.catalog.get($key)
+            }
+
+            /// All, in order.
+            pub fn iter(&self) -> impl Iterator<Item = &alloc::sync::Arc<$entry>> {
+                self.catalog.iter()
+            }
+
+            /// How many there are.
+            pub fn len(&self) -> usize {
+                self.catalog.len()
+            }
+
+            /// Whether there is none.
+            pub fn is_empty(&self) -> bool {
+                self.catalog.is_empty()
+            }
+        }
+
+        impl $entry {
+            /// Its JSON as `revision` knows it.
+            pub fn text(&self, revision: $crate::dialect::Revision) -> &serde_json::value::RawValue {
+                self.texts.get(revision)
+            }
+        }
+    };
+}
+
+pub(super) use catalog;

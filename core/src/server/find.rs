@@ -1,0 +1,114 @@
+//! From what a request names to what it is for, or to the error that says what is wrong with the name.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::sync::Arc;
+
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+
+use super::config::Config;
+use super::dispatch::{Params, Text, missing};
+use super::refusal::Refusal;
+use super::target::{Completable, Completing, Target};
+use super::uri;
+use crate::dialect::{Era, Revision};
+use crate::error::code;
+use crate::model::completion::{CompletionArgument, CompletionContext, CompletionReference};
+use crate::model::error_data::ResourceNotFoundData;
+use crate::model::{In, Json};
+use crate::wire::jsonrpc;
+
+/// For `tools/call` (TOOL-30, TOOL-42).
+pub(super) fn tool(config: &Config, params: &Params<'_>) -> Result<Target, Refusal> {
+    let name = text(params.name, "name", "params.name")?;
+    let tools = &config.tools.catalog;
+    let tool = tools.get(&name.0).ok_or_else(|| unknown(tools.unknown(&name.0), "params.name"))?;
+    if let Some(arguments) = params.arguments
+        && !arguments.get().starts_with('{')
+    {
+        // Fails on everything but an object, with the words for it.
+        jsonrpc::decode_at::<BTreeMap<String, IgnoredAny>>(arguments.get(), "params.arguments")?;
+    }
+    Ok(Target::Tool(Arc::clone(tool)))
+}
+
+/// For `prompts/get` (PROMPT-13, PROMPT-14).
+pub(super) fn prompt(config: &Config, params: &Params<'_>) -> Result<Target, Refusal> {
+    let name = text(params.name, "name", "params.name")?;
+    let prompts = &config.prompts.catalog;
+    let prompt = prompts.get(&name.0).ok_or_else(|| unknown(prompts.unknown(&name.0), "params.name"))?;
+    prompt.check_arguments(params.arguments)?;
+    Ok(Target::Prompt(Arc::clone(prompt)))
+}
+
+/// For `resources/read`: a resource of exactly this URI, else the first template that makes it.
+pub(super) fn resource(config: &Config, era: Era, params: &Params<'_>) -> Result<Target, Refusal> {
+    let uri = text(params.uri, "uri", "params.uri")?;
+    if let Some(resource) = config.resources.catalog.get(&uri.0) {
+        return Ok(Target::Resource(Arc::clone(resource)));
+    }
+    if !uri::is_valid(&uri.0) {
+        return Err(Refusal::plain(code::INVALID_PARAMS, "params.uri: not a URI"));
+    }
+    match config.templates.find(&uri.0) {
+        Some(read) => Ok(Target::Template(Arc::new(read))),
+        None => Err(not_found(config, era, &uri.0)),
+    }
+}
+
+/// RES-12, RES-13, RES-16
+fn not_found(config: &Config, era: Era, uri: &str) -> Refusal {
+    let revision = match era {
+        Era::Modern => Revision::LATEST,
+        Era::Legacy => Revision::LATEST_LEGACY,
+    };
+    let detail = "`params.uri` is not in the catalog, and no template makes it";
+    let message = config.resources.catalog.unknown(uri);
+    Refusal::new(revision.dialect().resource_not_found, message, detail).with_data(not_found_data(uri))
+}
+
+/// The `data` of the error for a resource that is not there.
+pub(super) fn not_found_data(uri: &str) -> Option<alloc::boxed::Box<RawValue>> {
+    Json::new(&In(Revision::LATEST, &ResourceNotFoundData::new(uri))).ok().map(Into::into)
+}
+
+/// For `completion/complete` (COMP-05).
+pub(super) fn completion(config: &Config, params: &Params<'_>) -> Result<Target, Refusal> {
+    let reference = params.reference.ok_or_else(|| missing("ref"))?;
+    let reference: CompletionReference = jsonrpc::decode_at(reference.get(), "params.ref")?;
+    let argument = params.argument.ok_or_else(|| missing("argument"))?;
+    let argument: CompletionArgument = jsonrpc::decode_at(argument.get(), "params.argument")?;
+    let context = params.context.map(|context| jsonrpc::decode_at(context.get(), "params.context"));
+    let CompletionContext { arguments: context, .. } = context.transpose()?.unwrap_or_default();
+    let (of, takes) = match reference {
+        CompletionReference::Prompt(reference) => {
+            let prompts = &config.prompts.catalog;
+            let prompt = prompts.get(&reference.name);
+            let prompt =
+                prompt.ok_or_else(|| unknown(prompts.unknown(&reference.name), "params.ref.name"))?;
+            (Completable::Prompt(Arc::clone(prompt)), prompt.takes(&argument.name))
+        }
+        CompletionReference::Resource(reference) => {
+            let templates = &config.templates.catalog;
+            let template = templates.get(&reference.uri);
+            let template =
+                template.ok_or_else(|| unknown(templates.unknown(&reference.uri), "params.ref.uri"))?;
+            let takes = template.variables().any(|known| known == argument.name);
+            (Completable::Template(Arc::clone(template)), takes)
+        }
+    };
+    if !takes {
+        let message = alloc::format!("params.argument.name: not an argument of {:?}", of.name());
+        return Err(Refusal::plain(code::INVALID_PARAMS, message));
+    }
+    Ok(Target::Completion(Arc::new(Completing { of, argument, context })))
+}
+
+fn text<'a>(value: Option<&'a RawValue>, member: &str, path: &str) -> Result<Text<'a>, Refusal> {
+    Ok(jsonrpc::decode_at(value.ok_or_else(|| missing(member))?.get(), path)?)
+}
+
+fn unknown(message: String, path: &str) -> Refusal {
+    Refusal::new(code::INVALID_PARAMS, message, alloc::format!("`{path}` is not in the catalog"))
+}

@@ -1,0 +1,137 @@
+//! What a call is for.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::sync::Arc;
+use core::fmt;
+
+use super::prompts::PromptEntry;
+use super::resources::{ResourceEntry, TemplateEntry};
+use super::template::Values;
+use super::tools::ToolEntry;
+use crate::model::completion::CompletionArgument;
+
+/// What a call is for, and by which type of result it is answered.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Target {
+    /// `tools/call`: a tool of the catalog, with [`Call::arguments`](super::Call::arguments). Answered by a
+    /// [`CallToolResult`](crate::model::CallToolResult).
+    Tool(Arc<ToolEntry>),
+    /// `prompts/get`: a prompt of the catalog, with [`Call::arguments`](super::Call::arguments). All of them
+    /// are strings, and the required ones are there. Answered by a
+    /// [`GetPromptResult`](crate::model::GetPromptResult).
+    Prompt(Arc<PromptEntry>),
+    /// `resources/read` of a resource of the catalog. Answered by a
+    /// [`ReadResourceResult`](crate::model::ReadResourceResult), whose hints for caches are its own: what
+    /// lists promise does not carry over. One without contents becomes the error of
+    /// [`resource_not_found`](super::resource_not_found) (RES-14).
+    Resource(Arc<ResourceEntry>),
+    /// `resources/read` of a URI that is not in the catalog and that a template makes. Answered like
+    /// [`Resource`](Self::Resource); where there is nothing at that URI, with the same error.
+    Template(Arc<TemplateRead>),
+    /// `completion/complete`. Answered by a [`CompleteResult`](crate::model::CompleteResult).
+    Completion(Arc<Completing>),
+}
+
+impl Target {
+    /// The URI to read, if the call is to read one.
+    pub fn uri(&self) -> Option<&str> {
+        match self {
+            Self::Resource(entry) => Some(&entry.resource.uri),
+            Self::Template(read) => Some(&read.uri),
+            Self::Tool(_) | Self::Prompt(_) | Self::Completion(_) => None,
+        }
+    }
+
+    /// The name or URI that the client asked for.
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::Template(read) => &read.uri,
+            target => target.own_name(),
+        }
+    }
+
+    /// What this server calls it: nothing that a client made up.
+    pub(super) fn own_name(&self) -> &str {
+        match self {
+            Self::Tool(entry) => &entry.tool.name,
+            Self::Prompt(entry) => &entry.prompt.name,
+            Self::Resource(entry) => &entry.resource.uri,
+            Self::Template(read) => &read.template.template.uri_template,
+            Self::Completion(completing) => completing.of.name(),
+        }
+    }
+}
+
+/// A URI that a template makes. Prints without what the client made up.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct TemplateRead {
+    /// The template.
+    pub template: Arc<TemplateEntry>,
+    /// The URI to read, as it came.
+    pub uri: String,
+    pub(super) values: Values,
+}
+
+impl TemplateRead {
+    /// The value of a variable, percent-decoded. `None` for one of the query that is not there, and for what
+    /// is not a variable of the template.
+    pub fn variable(&self, name: &str) -> Option<&str> {
+        self.variables().find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+
+    /// All variables that have a value, in the order of the template.
+    pub fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
+        let values = self.template.variables().zip(&self.values);
+        values.filter_map(|(name, value)| Some((name, value.as_deref()?)))
+    }
+}
+
+impl fmt::Debug for TemplateRead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let template = &self.template.template.uri_template;
+        f.debug_struct("TemplateRead").field("template", template).finish_non_exhaustive()
+    }
+}
+
+/// A user is filling something in, and wants suggestions. Prints without what was typed.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Completing {
+    /// What is being filled in.
+    pub of: Completable,
+    /// The argument of it that is being typed. The prompt or template has one of this name.
+    pub argument: CompletionArgument,
+    /// What was filled in before, from revision 2025-06-18 on; before that, always empty.
+    pub context: BTreeMap<String, String>,
+}
+
+impl fmt::Debug for Completing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The name is one of the declared ones.
+        let (of, argument) = (self.of.name(), &self.argument.name);
+        f.debug_struct("Completing").field("of", &of).field("argument", argument).finish_non_exhaustive()
+    }
+}
+
+/// What can be filled in.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Completable {
+    /// The arguments of a prompt.
+    Prompt(Arc<PromptEntry>),
+    /// The variables of a resource template.
+    Template(Arc<TemplateEntry>),
+}
+
+impl Completable {
+    /// The name of the prompt, or the template itself.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Prompt(entry) => &entry.prompt.name,
+            Self::Template(entry) => &entry.template.uri_template,
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Resources and resource templates: metadata, and what a handler of one takes and returns.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+
+use mcp_proto::model::{
+    self, Annotations, BlobResourceContents, Icon, Meta, ReadResourceResult, ResourceContents,
+    TextResourceContents,
+};
+use mcp_proto::server::Target;
+use serde::de::DeserializeOwned;
+
+use crate::context::Context;
+use crate::handler::{Arguments, Boxed, HandlerFor, Outcome, Run, decode, finish};
+use crate::tool::{AsyncHandler, BlockingHandler, ToolError};
+
+/// What a server says about a resource.
+///
+/// <https://modelcontextprotocol.io/specification/2026-07-28/server/resources#resource>
+#[derive(Clone, Debug)]
+pub struct Resource(pub(crate) model::Resource);
+
+/// What a server says about a family of resources whose URIs have variables.
+///
+/// Variables are written `{name}`, optional ones at the end `{?a,b}`; see
+/// [`Templates`](mcp_proto::server::Templates).
+///
+/// <https://modelcontextprotocol.io/specification/2026-07-28/server/resources#resource-templates>
+#[derive(Clone, Debug)]
+pub struct ResourceTemplate(pub(crate) model::ResourceTemplate);
+
+impl Resource {
+    /// The resource at `uri`, called `name`.
+    pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
+        Self(model::Resource::new(uri, name))
+    }
+
+    /// The size in bytes, when it is known.
+    #[must_use]
+    pub fn size(self, bytes: u64) -> Self {
+        Self(self.0.size(bytes))
+    }
+}
+
+impl ResourceTemplate {
+    /// The resources at URIs like `uri_template`, called `name`.
+    pub fn new(uri_template: impl Into<String>, name: impl Into<String>) -> Self {
+        Self(model::ResourceTemplate::new(uri_template, name))
+    }
+}
+
+macro_rules! describing {
+    ($name:ident) => {
+        impl $name {
+            /// What is in it, for the model.
+            #[must_use]
+            pub fn describe(self, description: impl Into<String>) -> Self {
+                Self(self.0.description(description))
+            }
+
+            /// A name for people.
+            #[must_use]
+            pub fn title(self, title: impl Into<String>) -> Self {
+                Self(self.0.title(title))
+            }
+
+            /// The media type, such as `text/plain`: that of the contents, too, when a handler returns text or
+            /// bytes.
+            #[must_use]
+            pub fn mime(self, mime_type: impl Into<String>) -> Self {
+                Self(self.0.mime_type(mime_type))
+            }
+
+            /// How it is meant to be used.
+            #[must_use]
+            pub fn annotations(self, annotations: Annotations) -> Self {
+                Self(self.0.annotations(annotations))
+            }
+
+            /// An icon to show beside it.
+            #[must_use]
+            pub fn icon(mut self, icon: Icon) -> Self {
+                self.0.icons.push(icon);
+                self
+            }
+
+            /// `_meta` of the definition.
+            #[must_use]
+            pub fn meta(self, meta: Meta) -> Self {
+                Self(self.0.meta(meta))
+            }
+        }
+    };
+}
+
+describing!(Resource);
+describing!(ResourceTemplate);
+
+/// Marks handlers of resources: they take nothing but the [`Context`], and return text, bytes, or a whole
+/// [`ReadResourceResult`].
+#[derive(Debug)]
+pub struct ForResource;
+
+/// Marks handlers of resource templates: they take the variables, which are strings, and return what those
+/// of resources do. Variables that do not fit the type name nothing: the client is told that there is no such
+/// resource.
+#[derive(Debug)]
+pub struct ForTemplate;
+
+/// Marks contents that are always the same.
+#[derive(Debug)]
+pub struct Fixed;
+
+impl<F, T, Fut> HandlerFor<ForResource, AsyncHandler<(), T, ForResource>> for F
+where
+    F: Fn(Context) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<T, ToolError>> + Send + 'static,
+    T: Outcome<ForResource>,
+{
+    fn into_handler(self) -> Boxed {
+        Boxed(Run::future(move |(), context| self(context), |_| Ok(()), finish::<ForResource, T>))
+    }
+}
+
+impl<F, T> HandlerFor<ForResource, BlockingHandler<(), T, ForResource>> for F
+where
+    F: Fn(Context) -> Result<T, ToolError> + Send + Sync + 'static,
+    T: Outcome<ForResource>,
+{
+    fn into_handler(self) -> Boxed {
+        Boxed(Run::blocking(move |(), context| self(context), |_| Ok(()), finish::<ForResource, T>))
+    }
+}
+
+impl<A: DeserializeOwned + Send + 'static> Arguments<ForTemplate> for A {
+    fn read(context: &Context) -> Result<Self, ToolError> {
+        let Target::Template(read) = context.target() else {
+            return Err(ToolError::internal("not a call of a template"));
+        };
+        let variables: BTreeMap<_, _> = read.variables().collect();
+        decode(&serde_json::to_string(&variables)?).map_err(|_| ToolError::not_found())
+    }
+}
+
+impl Outcome<ForResource> for ReadResourceResult {
+    type Output = Self;
+
+    fn into_output(self, _: &Target) -> Self {
+        self
+    }
+}
+
+/// The URI that was asked for, and the media type that was declared.
+fn place(target: &Target) -> (&str, Option<&String>) {
+    let mime_type = match target {
+        Target::Resource(entry) => entry.resource.mime_type.as_ref(),
+        Target::Template(read) => read.template.template.mime_type.as_ref(),
+        _ => None,
+    };
+    (target.uri().unwrap_or_default(), mime_type)
+}
+
+fn text(text: String, target: &Target) -> ReadResourceResult {
+    let (uri, mime_type) = place(target);
+    let mut contents = TextResourceContents::new(uri, text);
+    contents.mime_type = mime_type.cloned();
+    ReadResourceResult::new(vec![contents.into()])
+}
+
+fn bytes(bytes: &[u8], target: &Target) -> ReadResourceResult {
+    let (uri, mime_type) = place(target);
+    let mut contents = BlobResourceContents::from_bytes(uri, bytes);
+    contents.mime_type = mime_type.cloned();
+    ReadResourceResult::new(vec![contents.into()])
+}
+
+macro_rules! contents {
+    ($($type:ty, |$value:ident, $target:ident| $into:expr;)+) => {
+        $(impl Outcome<ForResource> for $type {
+            type Output = ReadResourceResult;
+
+            fn into_output(self, $target: &Target) -> ReadResourceResult {
+                let $value = self;
+                $into
+            }
+        })+
+    };
+}
+
+contents! {
+    String, |value, target| text(value, target);
+    &'static str, |value, target| text(value.to_owned(), target);
+    Vec<u8>, |value, target| bytes(&value, target);
+    &'static [u8], |value, target| bytes(value, target);
+    ResourceContents, |value, _target| ReadResourceResult::new(vec![value]);
+    Vec<ResourceContents>, |value, _target| ReadResourceResult::new(value);
+}
+
+impl<T: Outcome<ForResource>> Outcome<ForTemplate> for T {
+    type Output = T::Output;
+
+    fn into_output(self, target: &Target) -> T::Output {
+        Outcome::<ForResource>::into_output(self, target)
+    }
+}
+
+macro_rules! fixed {
+    ($($type:ty),+) => {
+        $(impl HandlerFor<ForResource, Fixed> for $type {
+            fn into_handler(self) -> Boxed {
+                let contents = move |(), _: Context| std::future::ready(Ok(self.clone()));
+                Boxed(Run::future(contents, |_| Ok(()), finish::<ForResource, $type>))
+            }
+        })+
+    };
+}
+
+fixed!(String, &'static str, Vec<u8>, &'static [u8]);
