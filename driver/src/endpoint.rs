@@ -217,32 +217,6 @@ pub fn with_scratch<T>(read: impl FnOnce(&mut [u8]) -> T) -> T {
     result
 }
 
-/// Drives a machine that has timers but no stream of its own, until it is finished.
-pub async fn keep_time<R: Runtime>(runtime: R, endpoint: Arc<dyn Endpoint>) {
-    pump(runtime, NoStream, endpoint).await;
-}
-
-/// A stream on which nothing ever happens.
-struct NoStream;
-
-impl ByteStream for NoStream {
-    fn poll_read(&mut self, _: &mut Context<'_>, _: &mut [u8]) -> Poll<io::Result<usize>> {
-        Poll::Pending
-    }
-
-    fn poll_write(&mut self, _: &mut Context<'_>, _: &[u8]) -> Poll<io::Result<usize>> {
-        Poll::Pending
-    }
-
-    fn poll_flush(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_close(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-}
-
 /// Polls a future once, without anybody to wake: for work that is mostly ready at once.
 pub(crate) fn poll_once<F: Future + ?Sized>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))

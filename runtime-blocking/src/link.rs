@@ -1,6 +1,6 @@
 //! A stream and the machine behind it: one thread reads, whoever has something to say writes.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Waker};
 use std::thread::{self, Thread};
 
-use mcp_driver::{Done, End, Endpoint, Instant, Runtime, Turn, waker_fn, with_scratch};
+use mcp_driver::{Done, End, Endpoint, Instant, Now, Runtime, Turn, waker_fn, with_scratch};
 
 use crate::runtime::Threads;
 use crate::stream::Stream;
@@ -18,7 +18,7 @@ pub(crate) struct Link {
     runtime: Threads,
     endpoint: Arc<dyn Endpoint>,
     /// Taken away when the writing half is closed.
-    write: Mutex<Option<Box<dyn Write + Send>>>,
+    write: Mutex<Option<Writing>>,
     socket: Option<TcpStream>,
     /// Whether a write that blocks ends by itself, so that any thread may do it.
     bounded: bool,
@@ -29,6 +29,41 @@ pub(crate) struct Link {
     broken: AtomicBool,
 }
 
+/// The writing half, and room for what is being written.
+struct Writing {
+    stream: Box<dyn Write + Send>,
+    chunk: Vec<u8>,
+}
+
+impl Writing {
+    /// Copied out at once, at the most: the machine is free while a write blocks.
+    const CHUNK: usize = 256 << 10;
+    /// Room that is kept for the next write.
+    const KEPT: usize = 16 << 10;
+
+    fn new(stream: Box<dyn Write + Send>) -> Self {
+        Self { stream, chunk: Vec::new() }
+    }
+
+    /// Writes all that a machine has.
+    fn write_all(&mut self, endpoint: &dyn Endpoint, now: impl Fn() -> Now) -> io::Result<()> {
+        loop {
+            self.chunk.clear();
+            endpoint.transmit(now(), &mut |bytes| {
+                let taken = bytes.get(..Self::CHUNK).unwrap_or(bytes);
+                self.chunk.extend_from_slice(taken);
+                taken.len()
+            });
+            if self.chunk.is_empty() {
+                self.chunk.shrink_to(Self::KEPT);
+                return Ok(());
+            }
+            self.stream.write_all(&self.chunk)?;
+            self.stream.flush()?;
+        }
+    }
+}
+
 impl Link {
     /// Reads on the calling thread until the machine is finished or the stream has ended.
     pub(crate) fn drive(runtime: Threads, stream: Stream, endpoint: Arc<dyn Endpoint>) {
@@ -36,7 +71,7 @@ impl Link {
         let link = Arc::new(Self {
             runtime,
             endpoint,
-            write: Mutex::new(Some(write)),
+            write: Mutex::new(Some(Writing::new(write))),
             socket,
             bounded,
             reader: thread::current(),
@@ -123,26 +158,10 @@ impl Link {
 
     fn write_all(&self) {
         let mut write = self.write.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(stream) = &mut *write else {
+        let Some(writing) = &mut *write else {
             return;
         };
-        let failed = loop {
-            let mut chunk = Vec::new();
-            // Copied out, so that the machine is free while the write blocks.
-            self.endpoint.transmit(self.runtime.now(), &mut |bytes| {
-                const CHUNK: usize = 256 << 10;
-                let taken = bytes.get(..CHUNK).unwrap_or(bytes);
-                chunk.extend_from_slice(taken);
-                taken.len()
-            });
-            if chunk.is_empty() {
-                break false;
-            }
-            if stream.write_all(&chunk).and_then(|()| stream.flush()).is_err() {
-                break true;
-            }
-        };
-        if failed {
+        if writing.write_all(&*self.endpoint, || self.runtime.now()).is_err() {
             *write = None;
             drop(write);
             self.broken.store(true, Ordering::SeqCst);

@@ -3,10 +3,11 @@
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_io::{Async, Timer};
-use mcp_driver::{BoxFuture, Clock, Command, Endpoint, Instant, Job, Now, Process, Runtime, Stdio, pump};
+use mcp_driver::{
+    BoxFuture, Clock, Command, Endpoint, Instant, Job, Jobs, Now, Process, Runtime, Stdio, pump,
+};
 
 use crate::stream::Stream;
 
@@ -14,15 +15,12 @@ use crate::stream::Stream;
 #[derive(Clone, Debug)]
 pub struct Smol {
     clock: Clock,
-    jobs: Arc<AtomicUsize>,
+    jobs: Jobs,
 }
-
-/// Jobs that may wait for or run on smol's blocking threads for one handle.
-const JOBS: usize = 4_096;
 
 impl Default for Smol {
     fn default() -> Self {
-        Self { clock: Clock::start(), jobs: Arc::default() }
+        Self { clock: Clock::start(), jobs: Jobs::default() }
     }
 }
 
@@ -40,16 +38,7 @@ impl Runtime for Smol {
     }
 
     fn spawn_blocking(&self, job: Job) -> Result<(), Job> {
-        if self.jobs.fetch_add(1, Ordering::Relaxed) >= JOBS {
-            self.jobs.fetch_sub(1, Ordering::Relaxed);
-            return Err(job);
-        }
-        let jobs = self.jobs.clone();
-        smol::unblock(move || {
-            job();
-            jobs.fetch_sub(1, Ordering::Relaxed);
-        })
-        .detach();
+        smol::unblock(self.jobs.admit(job)?).detach();
         Ok(())
     }
 

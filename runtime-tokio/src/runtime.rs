@@ -3,10 +3,9 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mcp_driver::{
-    Async, BoxFuture, Clock, Command, Endpoint, Instant, Job, Now, Process, Runtime, Stdio, pump,
+    Async, BoxFuture, Clock, Command, Endpoint, Instant, Job, Jobs, Now, Process, Runtime, Stdio, pump,
 };
 use tokio::net::{TcpListener, TcpStream};
 
@@ -16,15 +15,12 @@ use crate::stream::Stream;
 #[derive(Clone, Debug)]
 pub struct Tokio {
     clock: Clock,
-    jobs: Arc<AtomicUsize>,
+    jobs: Jobs,
 }
-
-/// Jobs that may wait for or run on tokio's blocking threads for one handle.
-const JOBS: usize = 4_096;
 
 impl Default for Tokio {
     fn default() -> Self {
-        Self { clock: Clock::start(), jobs: Arc::default() }
+        Self { clock: Clock::start(), jobs: Jobs::default() }
     }
 }
 
@@ -42,15 +38,7 @@ impl Runtime for Tokio {
     }
 
     fn spawn_blocking(&self, job: Job) -> Result<(), Job> {
-        if self.jobs.fetch_add(1, Ordering::Relaxed) >= JOBS {
-            self.jobs.fetch_sub(1, Ordering::Relaxed);
-            return Err(job);
-        }
-        let jobs = self.jobs.clone();
-        tokio::task::spawn_blocking(move || {
-            job();
-            jobs.fetch_sub(1, Ordering::Relaxed);
-        });
+        tokio::task::spawn_blocking(self.jobs.admit(job)?);
         Ok(())
     }
 

@@ -32,16 +32,6 @@ pub trait Kit: 'static {
 
     fn block_on<T>(future: impl Future<Output = T>) -> T;
 
-    /// Serves until the gate is open, then drops the server. False where that cannot be done, because serving
-    /// blocks its thread.
-    fn serve_until(
-        server: mcp_driver::Server<Self::Runtime>,
-        stream: <Self::Runtime as Runtime>::Stream,
-        gate: &Gate,
-    ) -> bool
-    where
-        Self: Sized;
-
     /// Makes a call, and returns a way to abandon it: a future is dropped, a blocked thread is freed by a
     /// canceller.
     fn abandonable<T: Send + 'static>(
@@ -78,15 +68,6 @@ impl Kit for OnTokio {
         Self::runtime().block_on(future)
     }
 
-    fn serve_until(
-        server: mcp_driver::Server<Self::Runtime>,
-        stream: <Self::Runtime as Runtime>::Stream,
-        gate: &Gate,
-    ) -> bool {
-        Self::block_on(until(server.serve_stream(stream), gate));
-        true
-    }
-
     fn abandonable<T: Send + 'static>(
         start: impl FnOnce(mcp_driver::Options) -> Reply<Self, T, CallError> + Send + 'static,
     ) -> Box<dyn FnOnce()> {
@@ -111,15 +92,6 @@ impl Kit for OnSmol {
 
     fn block_on<T>(future: impl Future<Output = T>) -> T {
         smol::block_on(future)
-    }
-
-    fn serve_until(
-        server: mcp_driver::Server<Self::Runtime>,
-        stream: <Self::Runtime as Runtime>::Stream,
-        gate: &Gate,
-    ) -> bool {
-        Self::block_on(until(server.serve_stream(stream), gate));
-        true
     }
 
     fn abandonable<T: Send + 'static>(
@@ -148,14 +120,6 @@ impl Kit for OnBlocking {
         mcp_driver::block_on(future)
     }
 
-    fn serve_until(
-        _: mcp_driver::Server<Self::Runtime>,
-        _: <Self::Runtime as Runtime>::Stream,
-        _: &Gate,
-    ) -> bool {
-        false
-    }
-
     fn abandonable<T: Send + 'static>(
         start: impl FnOnce(mcp_driver::Options) -> Reply<Self, T, CallError> + Send + 'static,
     ) -> Box<dyn FnOnce()> {
@@ -168,6 +132,19 @@ impl Kit for OnBlocking {
         })
     }
 }
+
+/// A runtime whose servers are futures, so that they can be dropped.
+pub trait AsyncKit: Kit<Runtime: Runtime<Mode = mcp_driver::Async>> {
+    /// Serves until the gate is open, then drops the server.
+    fn serve_until(server: Server<Self>, stream: <Self::Runtime as Runtime>::Stream, gate: &Gate)
+    where
+        Self: Sized,
+    {
+        Self::block_on(until(server.serve_stream(stream), gate));
+    }
+}
+
+impl<K: Kit<Runtime: Runtime<Mode = mcp_driver::Async>>> AsyncKit for K {}
 
 /// Polls what serves until the gate is open, then drops it.
 async fn until(mut serving: mcp_driver::Running<(), mcp_driver::Error>, gate: &Gate) {

@@ -45,9 +45,19 @@ macro_rules! parity {
                 slow_heads_and_bodies_time_out, silent_and_deaf_peers_are_let_go, connections_are_bounded,
                 a_missing_server_is_named, calls_fail_at_once_when_the_server_dies,
                 an_early_answer_is_heard, connections_leave_nothing_behind, clients_leave_nothing_behind;
-            streams: any_stream_carries_messages, dropping_the_server_cancels_its_calls;
+            streams: any_stream_carries_messages;
             tools: arguments_come_raw_under_a_schema_by_hand, a_schema_by_hand_comes_first,
                 a_tool_without_a_schema_is_refused, unwise_names_are_reported, reports_blame_the_right_side;
+        }
+    };
+}
+
+/// Makes a test of every scenario that needs futures.
+#[macro_export]
+macro_rules! parity_of_futures {
+    ($kit:ty) => {
+        mod futures {
+            $crate::scenario_tests! { $kit; streams: dropping_the_server_cancels_its_calls; }
         }
     };
 }

@@ -1,4 +1,4 @@
-//! Two real peers on a hostile network with a virtual clock (DESIGN.md, section 8.4).
+//! Two real peers on a hostile network with a virtual clock.
 //!
 //! Each test runs many seeds; a failing one is printed, and running it alone gives the same events again.
 //! What must hold whatever the network does: every call ends exactly once, no answer goes to another call,

@@ -26,7 +26,8 @@ use crate::runtime::Runtime;
 
 /// Calls to a server. `Reply<T>` is a future of a `Result<T, CallError>`, or that result after blocking.
 ///
-/// A future is under way as soon as it exists, and dropping it cancels the call on the wire.
+/// A future is under way as soon as it exists, and dropping it cancels the call on the wire. Arguments are
+/// written while the connection is locked: a `Serialize` of theirs must not make calls on the same client.
 pub trait Calls {
     /// What a call returns.
     type Reply<T: Send + 'static>;

@@ -14,9 +14,10 @@ use mcp_proto::wire::http1::{ConnectionId, ExchangeId as PoolId, Pool, PoolOutpu
 
 use super::desk::{self, Desk, Effect, Link, Machine};
 use super::{Hooks, Traffic};
-use crate::endpoint::{Endpoint, Status, keep_time};
+use crate::endpoint::{Endpoint, Status};
 use crate::error::Error;
 use crate::runtime::Runtime;
+use crate::timekeeper::keep_time;
 use crate::turn::{Done, Turn};
 use crate::wake::WakerSlot;
 

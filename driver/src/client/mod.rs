@@ -278,8 +278,8 @@ impl<R: Runtime> ClientBuilder<R> {
         self
     }
 
-    /// Hears what a child process writes to standard error. Default: it is read and dropped. Its last 8 KiB are kept for the error that tells
-    /// of its death in any case.
+    /// Hears what a child process writes to standard error. Default: it is read and dropped. Its last 8 KiB
+    /// are kept for the error that tells of its death in any case.
     #[must_use]
     pub fn on_stderr(mut self, hook: impl Fn(&[u8]) + Send + Sync + 'static) -> Self {
         self.hooks.stderr = Some(Arc::new(hook));

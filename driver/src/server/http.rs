@@ -16,10 +16,11 @@ use mcp_proto::time::Now;
 use super::exchange::ExchangeHandle;
 use super::{Server, Shared, connection};
 use crate::context::Report;
-use crate::endpoint::{Endpoint, Status, keep_time};
+use crate::endpoint::{Endpoint, Status};
 use crate::error::Error;
 use crate::reply::{Mode, Running};
 use crate::runtime::Runtime;
+use crate::timekeeper::keep_time;
 use crate::wake::WakerSlot;
 
 impl<R: Runtime> Server<R> {
@@ -137,14 +138,16 @@ impl<R: Runtime> fmt::Debug for HttpService<R> {
 }
 
 /// The session table as a machine with timers only: it reclaims what sits idle.
-impl<R: Runtime> Endpoint for HttpService<R> {
+struct Janitor<R: Runtime>(Arc<HttpService<R>>);
+
+impl<R: Runtime> Endpoint for Janitor<R> {
     fn handle_bytes(&self, _: Now, _: &[u8]) {}
 
     fn handle_end(&self, _: Now, _: End) {}
 
     fn handle_timeout(&self, now: Now) {
-        self.sessions().handle_timeout(now);
-        self.route_cancellations();
+        self.0.sessions().handle_timeout(now);
+        self.0.route_cancellations();
     }
 
     fn transmit(&self, _: Now, _: &mut dyn FnMut(&[u8]) -> usize) {}
@@ -152,8 +155,8 @@ impl<R: Runtime> Endpoint for HttpService<R> {
     fn status(&self) -> Status {
         // Sessions idle for minutes: looking once a minute is often enough, and nobody needs to be woken
         // when one is opened.
-        let look = self.now().mono + Duration::from_secs(60);
-        let timeout = self.sessions().poll_timeout().map_or(look, |timeout| timeout.min(look));
+        let look = self.0.now().mono + Duration::from_secs(60);
+        let timeout = self.0.sessions().poll_timeout().map_or(look, |timeout| timeout.min(look));
         Status { timeout: Some(timeout), wants_read: false, write_closed: false, finished: false }
     }
 
@@ -206,7 +209,7 @@ impl<R: Runtime> HttpServer<R> {
     async fn accept_all(self) {
         let Self { service, mut listener, stop, .. } = self;
         let runtime = service.runtime().clone();
-        let mut janitor = Box::pin(keep_time(runtime.clone(), service.clone()));
+        let mut janitor = Box::pin(keep_time(runtime.clone(), Arc::new(Janitor(service.clone()))));
         // A server that is dropped while it serves leaves no connection behind.
         let _stop_when_dropped = StopOnDrop(stop.clone());
         while !stop.is_stopped() {

@@ -61,7 +61,7 @@ pub fn calls_fail_at_once_when_the_child_dies<K: Kit>(program: &str) {
 
 /// B84: a program that is not there is named, and where it was looked for.
 pub fn a_missing_program_is_named<K: Kit>(_: &str) {
-    within(Duration::from_secs(1), || {
+    within(Duration::from_secs(5), || {
         let error = K::wait(Client::<K>::spawn("no-such-mcp-server")).unwrap_err().to_string();
         assert!(error.contains("`no-such-mcp-server`") && error.contains("PATH="), "{error}");
         let error = K::wait(Client::<K>::spawn("/no/such/server")).unwrap_err().to_string();
@@ -71,7 +71,7 @@ pub fn a_missing_program_is_named<K: Kit>(_: &str) {
 
 /// B84: neither is a directory a program.
 pub fn a_directory_is_no_program<K: Kit>(_: &str) {
-    within(Duration::from_secs(1), || {
+    within(Duration::from_secs(5), || {
         let error = K::wait(Client::<K>::spawn("/tmp")).unwrap_err();
         assert!(matches!(error, Error::Io { .. }) && error.to_string().contains("`/tmp`"), "{error}");
     });
