@@ -68,7 +68,7 @@ impl Run {
 /// What `Arguments` and `T` can be is said by [`Arguments`] and [`Outcome`]. `M` keeps the ways apart and is
 /// never named.
 #[diagnostic::on_unimplemented(
-    message = "this cannot serve as a handler {K}",
+    message = "this is no handler `{K}`",
     note = "expected `Fn(Arguments, Context) -> Result<T, ToolError>`, async or not; for a resource, \
             `Fn(Context) -> Result<T, ToolError>`",
     note = "`Arguments` of a prompt must be `serde::Deserialize` and `schemars::JsonSchema` (schemars 1), of a \
