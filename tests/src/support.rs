@@ -81,6 +81,19 @@ impl Events {
         }
     }
 
+    /// Whether an event that contains `text` comes in so much time.
+    pub fn hears(&self, text: &str, limit: Duration) -> bool {
+        let clock = Clock::start();
+        loop {
+            let left = limit.saturating_sub(clock.now().mono.since_epoch());
+            match self.receiver.recv_timeout(left) {
+                Ok(event) if event.contains(text) => return true,
+                Ok(event) => self.seen.lock().unwrap().push(event),
+                Err(_) => return false,
+            }
+        }
+    }
+
     /// Whatever has happened by now, besides what was expected.
     pub fn others(&self) -> Vec<String> {
         let mut seen = self.seen.lock().unwrap();
