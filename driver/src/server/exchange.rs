@@ -40,6 +40,8 @@ pub struct ExchangeHandle<R: Runtime> {
 struct Inner {
     machine: Exchange,
     head: Option<(ResponseHead, BodyLength)>,
+    /// The head was taken.
+    begun: bool,
     ended: bool,
 }
 
@@ -67,7 +69,7 @@ impl<R: Runtime> ExchangeHandle<R> {
         Arc::new_cyclic(|this| Self {
             service: service.clone(),
             id,
-            inner: Mutex::new(Inner { machine, head: None, ended: false }),
+            inner: Mutex::new(Inner { machine, head: None, begun: false, ended: false }),
             calls: Calls::default(),
             waker: WakerSlot::default(),
             turn: Turn::default(),
@@ -115,10 +117,14 @@ impl<R: Runtime> ExchangeHandle<R> {
 
     /// The head of the response, once, as soon as it is known.
     pub fn take_head(&self) -> Option<(ResponseHead, BodyLength)> {
-        self.lock().head.take()
+        let mut inner = self.lock();
+        let head = inner.head.take();
+        inner.begun |= head.is_some();
+        head
     }
 
-    /// Shows `write` what there is of the response's body; what it takes is forgotten.
+    /// Shows `write` what there is of the response's body; what it takes is forgotten. Before the head was
+    /// taken there is nothing.
     pub fn transmit(&self, write: &mut dyn FnMut(&[u8]) -> usize) {
         if self.take(write) > 0 {
             self.work();
@@ -128,6 +134,10 @@ impl<R: Runtime> ExchangeHandle<R> {
     /// The same; [`work`](Self::work) is to follow when anything was taken.
     pub(super) fn take(&self, write: &mut dyn FnMut(&[u8]) -> usize) -> usize {
         let mut inner = self.lock();
+        // An answer may be written by another thread that has not come to telling its head.
+        if !inner.begun {
+            return 0;
+        }
         let taken = write(inner.machine.transmit());
         inner.machine.advance(taken);
         taken
