@@ -33,14 +33,16 @@ fn old_revisions_have_no_version_header() {
 /// HTTPL-44
 #[test]
 fn a_session_id_of_other_characters_is_refused() {
-    let mut peer = Peer::new(config().era(EraChoice::Legacy));
-    let initialize = peer.one();
-    let mut head = ResponseHead::new(200);
-    head.headers.push("Content-Type", "application/json");
-    head.headers.push("Mcp-Session-Id", "a b");
-    let body = response(&initialize, INITIALIZED);
-    peer.whole(&initialize, head, &body);
-    assert!(matches!(peer.closed(), Some(CallError::Invalid { .. })));
+    for id in [&b"a b"[..], b"", b"a\xe9b", "aéb".as_bytes()] {
+        let mut peer = Peer::new(config().era(EraChoice::Legacy));
+        let initialize = peer.one();
+        let mut head = ResponseHead::new(200);
+        head.headers.push("Content-Type", "application/json");
+        head.headers.push("Mcp-Session-Id", id);
+        let body = response(&initialize, INITIALIZED);
+        peer.whole(&initialize, head, &body);
+        assert!(matches!(peer.closed(), Some(CallError::Invalid { .. })), "{id:?}");
+    }
 }
 
 /// HTTPL-51, HTTPL-52
