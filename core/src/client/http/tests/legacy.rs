@@ -45,6 +45,16 @@ fn a_session_id_of_other_characters_is_refused() {
     }
 }
 
+/// What waits for a connection goes before what holds one, so that closing opens no connection.
+#[test]
+fn closing_aborts_the_last_exchange_first() {
+    let mut peer = Peer::legacy();
+    let mut exchanges = [(); 3].map(|()| peer.start(&CallTool::new("a")).1.exchange);
+    exchanges.reverse();
+    peer.http.close(peer.now);
+    assert_eq!(peer.aborted(), exchanges);
+}
+
 /// HTTPL-51, HTTPL-52
 #[test]
 fn closing_ends_the_session() {
