@@ -172,6 +172,11 @@ pub enum BodyLength {
     Stream,
 }
 
+/// The declared length of the body, where there is a readable one.
+pub(crate) fn declared_length(headers: &Headers) -> Option<u64> {
+    headers.text("content-length").and_then(|value| value.parse().ok())
+}
+
 /// How a stream of bytes ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {

@@ -18,6 +18,7 @@ impl Stdio {
     /// On Unix both are moved to descriptors that child processes do not inherit; in their place stand
     /// `/dev/null` and standard error. A stray `println!` in a handler then ends up in the log instead of
     /// corrupting the protocol, and a child process started by a handler cannot eat the client's requests.
+    /// Both block, whatever mode they were inherited in; a reactor changes that again.
     ///
     /// # Errors
     /// When a descriptor is closed or cannot be duplicated.
@@ -28,6 +29,9 @@ impl Stdio {
         let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
         rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
         rustix::stdio::dup2_stdout(io::stderr().as_fd())?;
+        for file in [&input, &output] {
+            rustix::io::ioctl_fionbio(file, false)?;
+        }
         Ok(Self { input, output })
     }
 

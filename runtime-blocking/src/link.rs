@@ -19,7 +19,7 @@ pub(crate) struct Link {
     endpoint: Arc<dyn Endpoint>,
     /// Taken away when the writing half is closed.
     write: Mutex<Option<Writing>>,
-    socket: Option<TcpStream>,
+    socket: Option<Arc<TcpStream>>,
     /// Whether a write that blocks ends by itself, so that any thread may do it.
     bounded: bool,
     reader: Thread,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::process::{ChildStdin, ChildStdout};
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_driver::Stdio;
@@ -12,7 +13,7 @@ use mcp_driver::Stdio;
 pub struct Stream {
     pub(crate) read: Box<dyn Read + Send>,
     pub(crate) write: Box<dyn Write + Send>,
-    pub(crate) socket: Option<TcpStream>,
+    pub(crate) socket: Option<Arc<TcpStream>>,
     /// Whether a write that blocks ends by itself: by a time limit, or because there is nobody else to serve.
     pub(crate) bounded: bool,
 }
@@ -36,7 +37,9 @@ impl Stream {
     pub(crate) fn socket(socket: TcpStream, stall: Duration) -> io::Result<Self> {
         socket.set_nodelay(true)?;
         socket.set_write_timeout(Some(stall))?;
-        let mut stream = Self::new(socket.try_clone()?, Closing(socket.try_clone()?));
+        // Shared and not cloned: each clone costs a descriptor.
+        let socket = Arc::new(socket);
+        let mut stream = Self::new(Reading(socket.clone()), Writing(socket.clone()));
         stream.socket = Some(socket);
         stream.bounded = true;
         Ok(stream)
@@ -47,21 +50,28 @@ impl Stream {
     }
 }
 
-/// The writing half of a socket, which ends the writing direction when it is dropped: clones keep the socket
-/// itself open.
-struct Closing(TcpStream);
+struct Reading(Arc<TcpStream>);
 
-impl Write for Closing {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
+impl Read for Reading {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        (&*self.0).read(buffer)
     }
 }
 
-impl Drop for Closing {
+/// Ends the writing direction when it is dropped: others keep the socket itself open.
+struct Writing(Arc<TcpStream>);
+
+impl Write for Writing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        (&*self.0).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        (&*self.0).flush()
+    }
+}
+
+impl Drop for Writing {
     fn drop(&mut self) {
         // A socket that is gone already needs no closing.
         let _ = self.0.shutdown(Shutdown::Write);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::net::TcpStream;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -48,7 +48,23 @@ fn reader(file: File) -> io::Result<Box<dyn AsyncRead + Send + Unpin>> {
     if Stdio::is_pollable(&file) {
         return Ok(Box::new(Async::new(file)?));
     }
-    Ok(Box::new(smol::Unblock::new(file)))
+    Ok(Box::new(smol::Unblock::new(ToEnd(Some(file)))))
+}
+
+/// A reader that stays at its end. A terminal goes on behind one, and `Unblock` reads once more to be sure.
+struct ToEnd<R>(Option<R>);
+
+impl<R: Read> Read for ToEnd<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let Some(reader) = &mut self.0 else {
+            return Ok(0);
+        };
+        let count = reader.read(buffer)?;
+        if count == 0 && !buffer.is_empty() {
+            self.0 = None;
+        }
+        Ok(count)
+    }
 }
 
 fn writer(file: File) -> io::Result<Box<dyn AsyncWrite + Send + Unpin>> {
@@ -93,5 +109,36 @@ impl ByteStream for Stream {
 impl fmt::Debug for Stream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Stream").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use smol::io::AsyncReadExt;
+
+    /// A terminal at which a line and an end of file were typed, and nothing since.
+    struct Terminal(u8);
+
+    impl Read for Terminal {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.0 += 1;
+            match (self.0, buffer.first_mut()) {
+                (1, Some(first)) => {
+                    *first = b'x';
+                    Ok(1)
+                }
+                (2, _) => Ok(0),
+                _ => panic!("nobody types any more: this read blocks"),
+            }
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_terminal_is_seen_once_and_for_all() {
+        let mut reader = smol::Unblock::new(ToEnd(Some(Terminal(0))));
+        let mut read = Vec::new();
+        smol::block_on(reader.read_to_end(&mut read)).unwrap();
+        assert_eq!(read, b"x");
     }
 }

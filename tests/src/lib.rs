@@ -31,20 +31,20 @@ macro_rules! parity {
                 completion_of_what_is_not_declared_is_refused, a_failing_prompt_is_reported;
             children: closing_ends_the_child, dropping_the_client_ends_the_child,
                 calls_fail_at_once_when_the_child_dies, a_missing_program_is_named, a_directory_is_no_program,
-                a_child_that_says_nothing_is_quoted, a_stubborn_child_is_killed_with_its_group,
+                a_child_that_says_nothing_is_quoted, a_stubborn_child_is_killed_with_its_group, a_child_that_never_connects_is_gone_with_the_error,
                 a_grandchild_goes_with_its_launcher, an_escaped_grandchild_holds_nobody_up,
                 a_server_that_dies_of_the_probe_is_started_again, a_server_that_ignores_the_probe_is_legacy,
                 noise_on_the_output_is_skipped, a_subprocess_of_a_handler_gets_no_input,
                 a_stray_print_does_not_reach_the_client, the_last_words_of_a_child_are_read;
             stdio: closed_input_ends_the_server, closed_output_ends_the_server,
-                a_running_call_ends_with_the_input, sockets_serve_as_pipes, files_serve_as_pipes,
+                a_running_call_ends_with_the_input, sockets_serve_as_pipes, pipes_that_do_not_block_serve_as_well, files_serve_as_pipes,
                 backpressure_loses_no_call;
             http: a_disconnect_cancels_a_modern_call_only, connections_are_used_again,
                 stopping_lets_calls_finish, stopping_and_closing_in_any_order_is_harmless,
                 closing_ends_the_session, dropping_the_client_ends_the_session, foreign_hosts_and_origins_are_refused,
                 slow_heads_and_bodies_time_out, silent_and_deaf_peers_are_let_go, connections_are_bounded,
                 a_missing_server_is_named, calls_fail_at_once_when_the_server_dies,
-                an_early_answer_is_heard, connections_leave_nothing_behind, clients_leave_nothing_behind;
+                an_early_answer_is_heard, connections_leave_nothing_behind, a_connection_takes_one_descriptor, clients_leave_nothing_behind;
             streams: any_stream_carries_messages;
             tools: arguments_come_raw_under_a_schema_by_hand, a_schema_by_hand_comes_first,
                 a_tool_without_a_schema_is_refused, unwise_names_are_reported, reports_blame_the_right_side;

@@ -370,8 +370,11 @@ impl Connection {
                 }
                 Err(malformed) => self.malformed(now, malformed),
             },
-            Line::TooLong { limit } => {
-                self.diagnose("framing", format!("a line is longer than {limit} bytes"))
+            Line::TooLong { limit, start } => {
+                let wire = jsonrpc::begun_response(start).as_ref().and_then(RequestId::as_i64);
+                if !self.answer_unreadable(now, wire, CallError::TooLarge { limit }) {
+                    self.diagnose("framing", format!("a line is longer than {limit} bytes"));
+                }
             }
         }
     }
@@ -415,20 +418,28 @@ impl Connection {
     fn malformed(&mut self, now: Instant, malformed: Malformed) {
         let detail = &malformed.error.detail;
         let wire = malformed.id.as_ref().filter(|_| malformed.response).and_then(RequestId::as_i64);
-        if let Some(wire) = wire {
-            let error = CallError::Invalid { reason: format!("the response is malformed: {detail}") };
-            if let State::Negotiating { wire: asked, .. } = self.state
-                && asked == wire
-            {
-                let step = self.link.negotiation.answer(Answer::Unusable(error));
-                return self.follow(now, step);
-            }
-            if let Some(id) = self.link.calls.by_wire(wire) {
-                return self.link.settle(id, Err(error));
-            }
+        let error = CallError::Invalid { reason: format!("the response is malformed: {detail}") };
+        if !self.answer_unreadable(now, wire, error) {
+            let detail = format!("{}: {detail}", malformed.error.message);
+            self.diagnose("jsonrpc", detail);
         }
-        let detail = format!("{}: {detail}", malformed.error.message);
-        self.diagnose("jsonrpc", detail);
+    }
+
+    /// A response has come and says nothing; whether anybody waited for it.
+    fn answer_unreadable(&mut self, now: Instant, wire: Option<i64>, error: CallError) -> bool {
+        let Some(wire) = wire else { return false };
+        if matches!(self.state, State::Negotiating { wire: asked, .. } if asked == wire) {
+            let step = self.link.negotiation.answer(Answer::Unusable(error));
+            self.follow(now, step);
+            return true;
+        }
+        match self.link.calls.by_wire(wire) {
+            Some(id) => {
+                self.link.settle(id, Err(error));
+                true
+            }
+            None => false,
+        }
     }
 
     /// A request of the server. Only a legacy server may have any (RPC-23, RPC-24).

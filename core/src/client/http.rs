@@ -500,9 +500,10 @@ impl Http {
         }
     }
 
-    /// Aborts every exchange.
+    /// Aborts every exchange, the last one first: it may still wait for a connection, and would be given the
+    /// one that is closed for another.
     fn drop_all(&mut self) {
-        while let Some((&exchange, _)) = self.exchanges.first_key_value() {
+        while let Some((&exchange, _)) = self.exchanges.last_key_value() {
             self.abort(exchange);
         }
         self.flights.clear();

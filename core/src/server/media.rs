@@ -75,9 +75,12 @@ pub(super) fn is_json(headers: &Headers) -> bool {
     })
 }
 
-/// The declared length of the body, where there is a readable one.
-pub(super) fn declared_length(headers: &Headers) -> Option<u64> {
-    headers.text("content-length").and_then(|value| value.parse().ok())
+/// Whether the body is as it is, and not compressed or otherwise coded: nothing here decodes.
+pub(super) fn is_plain(headers: &Headers) -> bool {
+    headers.all("content-encoding").all(|value| {
+        let mut codings = value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
+        codings.all(|coding| coding.is_empty() || coding.eq_ignore_ascii_case(b"identity"))
+    })
 }
 
 #[cfg(test)]

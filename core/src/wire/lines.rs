@@ -44,6 +44,8 @@ pub enum Line<'a> {
     TooLong {
         /// The limit, in bytes.
         limit: usize,
+        /// So many bytes from the beginning of the line.
+        start: &'a [u8],
     },
 }
 
@@ -67,7 +69,7 @@ impl Lines {
                 continue;
             }
             if self.is_too_long(line) {
-                return Some(self.too_long());
+                return Some(self.too_long(line));
             }
             if self.held.is_empty() {
                 if !bytes::is_blank(line) {
@@ -94,19 +96,19 @@ impl Lines {
             return None;
         }
         if self.is_too_long(&[]) {
-            return Some(self.too_long());
+            return Some(self.too_long(&[]));
         }
         Some(self.lend())
     }
 
     /// Keeps the beginning of a line, unless it is too long already.
-    fn hold(&mut self, part: &[u8]) -> Option<Line<'static>> {
+    fn hold(&mut self, part: &[u8]) -> Option<Line<'_>> {
         if self.skipping {
             return None;
         }
         if self.is_too_long(part) {
             self.skipping = true;
-            return Some(self.too_long());
+            return Some(self.too_long(part));
         }
         // One more than the limit: a carriage return that the end of the line may turn out to be.
         bytes::append(&mut self.held, part, self.limit.saturating_add(1));
@@ -130,9 +132,13 @@ impl Lines {
         self.held.len() + part.len() - usize::from(ends_in_return) > self.limit
     }
 
-    fn too_long(&mut self) -> Line<'static> {
-        self.held = Vec::new();
-        Line::TooLong { limit: self.limit }
+    /// What is held, going on with `part`, is too long. Of its beginning the same is lent however it arrived.
+    fn too_long(&mut self, part: &[u8]) -> Line<'_> {
+        let missing = self.limit.saturating_sub(self.held.len());
+        bytes::append(&mut self.held, part.get(..missing).unwrap_or(part), self.limit.saturating_add(1));
+        self.held.truncate(self.limit);
+        self.lent = true;
+        Line::TooLong { limit: self.limit, start: &self.held }
     }
 }
 

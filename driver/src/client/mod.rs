@@ -340,10 +340,17 @@ impl<R: Runtime> ClientBuilder<R> {
 }
 
 async fn connect<R: Runtime>(runtime: R, config: Arc<Config>, link: AnyLink<R>) -> Result<Client<R>, Error> {
-    // Closes the connection again when it does not come up, or when nobody waits for it any more.
+    // Closes the connection again when nobody waits for it any more.
     let link = Closing(link);
-    let details = link.0.connected().await?;
-    Ok(Client { runtime, details, config, link: Arc::new(link) })
+    match link.0.connected().await {
+        Ok(details) => Ok(Client { runtime, details, config, link: Arc::new(link) }),
+        Err(error) => {
+            // Whoever hears of it may end the program at once, and a child must not outlive that.
+            link.0.close();
+            link.0.closed().await;
+            Err(error.into())
+        }
+    }
 }
 
 impl<R: Runtime> fmt::Debug for ClientBuilder<R> {

@@ -99,6 +99,21 @@ pub fn a_stubborn_child_is_killed_with_its_group<K: Kit>(program: &str) {
     pids.into_iter().for_each(gone);
 }
 
+/// Nobody can close what never opened, and the program may end with the error: the child is gone before that.
+pub fn a_child_that_never_connects_is_gone_with_the_error<K: Kit>(_: &str) {
+    let child = "trap '' TERM; echo \"pid $$\" >&2; while :; do sleep 100; done";
+    let limits = limits(|limits| {
+        limits.child_exit = Duration::from_millis(100);
+        limits.probe = Duration::from_millis(500);
+    });
+    let (tell, events) = Events::new();
+    let builder = builder::<K>(EraChoice::Modern).limits(limits).on_stderr(tell.lines());
+    let client = K::wait(builder.spawn(Command::new("sh").args(["-c", child])));
+    assert!(matches!(client, Err(Error::Call(_))), "{client:?}");
+    let pid = number_in(&events.expect("pid "));
+    assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
+}
+
 /// B83: what a launcher started goes with it, even if it never hears that its input has ended.
 pub fn a_grandchild_goes_with_its_launcher<K: Kit>(program: &str) {
     let command = script::<K>(program, "sleep 1000 & echo \"pid $!\" >&2; exec \"$@\"");

@@ -356,6 +356,26 @@ pub fn connections_leave_nothing_behind<K: Kit>(program: &str) {
     K::wait(client.close()).unwrap();
 }
 
+/// Descriptors are what a server runs out of first.
+pub fn a_connection_takes_one_descriptor<K: Kit>(program: &str) {
+    let remote = Remote::start::<K>(program);
+    let client = K::wait(builder::<K>(EraChoice::Modern).http(&remote.url)).unwrap();
+    let descriptors = || {
+        let census: Census = call::<K>(&client, "census", json!({})).unwrap().structured().unwrap().unwrap();
+        census.descriptors.iter().filter(|descriptor| descriptor.starts_with("socket:")).count()
+    };
+    let before = descriptors();
+    let open = [(); 8].map(|()| {
+        let mut raw = Raw::connect(&remote.url);
+        let (fields, body) = modern("pid");
+        raw.post(&fields, &body);
+        assert_eq!(raw.answer().status, 200);
+        raw
+    });
+    assert_eq!(descriptors(), before + open.len());
+    K::wait(client.close()).unwrap();
+}
+
 /// Clients leave neither threads nor descriptors behind, closed or dropped.
 pub fn clients_leave_nothing_behind<K: Kit>(program: &str) {
     let remote = Remote::start::<K>(program);

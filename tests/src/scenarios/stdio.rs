@@ -93,6 +93,23 @@ pub fn sockets_serve_as_pipes<K: Kit>(program: &str) {
     assert_eq!((&output).read(&mut [0; 1]).unwrap(), 0);
 }
 
+/// A launcher may leave its ends in non-blocking mode, which they share with ours.
+pub fn pipes_that_do_not_block_serve_as_well<K: Kit>(program: &str) {
+    let ((mut input, theirs_in), (output, theirs_out)) =
+        (UnixStream::pair().unwrap(), UnixStream::pair().unwrap());
+    for theirs in [&theirs_in, &theirs_out] {
+        theirs.set_nonblocking(true).unwrap();
+    }
+    let (child, _) = start::<K>(program, OwnedFd::from(theirs_in), OwnedFd::from(theirs_out));
+    // More than fits into the socket, so that its answers find it full.
+    let requests = request(1, "echo", &format!(r#"{{"text":"{}"}}"#, "x".repeat(100_000))).repeat(20);
+    let writing = std::thread::spawn(move || input.write_all(requests.as_bytes()).unwrap());
+    let answers = BufReader::new(output).lines().map_while(Result::ok);
+    assert_eq!(answers.filter(|line| line.contains("xxx")).count(), 20);
+    writing.join().unwrap();
+    assert_eq!(exited(child).code(), Some(0));
+}
+
 /// A regular file is read to its end, and the answers are written to another.
 pub fn files_serve_as_pipes<K: Kit>(program: &str) {
     let directory = std::env::temp_dir().join(format!("mcp-rig-{}-{}", K::NAME, std::process::id()));

@@ -5,7 +5,7 @@ use super::outcome::{Outcome, broken};
 use super::{ExchangeId, Http, LINGER, SessionId, State};
 use crate::diagnostic::Diagnostic;
 use crate::error::{CallError, ErrorObject, code};
-use crate::head::{End, ResponseHead};
+use crate::head::{End, ResponseHead, declared_length};
 use crate::model::Json;
 use crate::text;
 use crate::time::Instant;
@@ -41,9 +41,16 @@ impl Http {
             );
         }
         if purpose == Purpose::Opening {
-            self.offered_session = head.headers.text("mcp-session-id").map(|id| SessionId(id.into()));
+            // Bytes that are no text are not lost: an id that holds them is refused as one.
+            let id = head.headers.get("mcp-session-id").map(String::from_utf8_lossy);
+            self.offered_session = id.map(|id| SessionId(id.into_owned()));
         }
+        let limit = self.link.config.limits.message;
         match Reading::behind(head, &self.link.config) {
+            Ok(Reading::Body(_)) if declared_length(&head.headers).is_some_and(|it| it > limit as u64) => {
+                self.abort(id);
+                self.conclude(now, purpose, Outcome::Failed(CallError::TooLarge { limit }));
+            }
             Ok(reading) => exchange.reading = reading,
             Err(Unusable(reason)) => {
                 self.retire(now, id);

@@ -96,7 +96,7 @@ impl Link {
     fn line(&mut self, line: Line<'_>) {
         let bytes = match line {
             Line::Line(bytes) => bytes,
-            Line::TooLong { limit } => {
+            Line::TooLong { limit, .. } => {
                 let message = alloc::format!("the message is longer than {limit} bytes");
                 return self.refuse_noise(Refusal::plain(code::INVALID_REQUEST, message));
             }

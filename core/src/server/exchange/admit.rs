@@ -4,7 +4,7 @@ use alloc::string::String;
 
 use crate::dialect::Era;
 use crate::error::code;
-use crate::head::{Headers, RequestHead};
+use crate::head::{Headers, RequestHead, declared_length};
 use crate::server::config::Config;
 use crate::server::headers;
 use crate::server::media::{self, Accepts};
@@ -40,11 +40,14 @@ pub(super) fn head(config: &Config, head: &RequestHead, accepts: Accepts) -> Res
     if !media::is_json(&head.headers) {
         return Err(refused(415, "`Content-Type` must be application/json"));
     }
+    if !media::is_plain(&head.headers) {
+        return Err(refused(415, "`Content-Encoding` must be absent or identity"));
+    }
     if accepts.neither() || !(config.leniency.partial_accept || media::accepts_both(&head.headers)) {
         return Err(refused(406, "`Accept` must allow application/json and text/event-stream"));
     }
     let limit = config.limits.message;
-    if media::declared_length(&head.headers).is_some_and(|length| length > limit as u64) {
+    if declared_length(&head.headers).is_some_and(|length| length > limit as u64) {
         return Err(Refused { refusal: too_large(limit), allow: None });
     }
     Ok(())
@@ -53,7 +56,7 @@ pub(super) fn head(config: &Config, head: &RequestHead, accepts: Accepts) -> Res
 /// How much room to make for the body: what is declared, as far as a declaration alone is worth memory.
 pub(super) fn expected(headers: &Headers) -> usize {
     const MOST: usize = 64 << 10;
-    let declared = media::declared_length(headers).unwrap_or_default();
+    let declared = declared_length(headers).unwrap_or_default();
     usize::try_from(declared).unwrap_or(MOST).min(MOST)
 }
 

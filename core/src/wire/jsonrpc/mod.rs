@@ -21,5 +21,6 @@ pub use id::{ProgressToken, RequestId};
 pub use json::write_json;
 pub use message::{Message, Notification, Request, Response};
 pub use params::{decode, decode_at};
+pub(crate) use read::begun_response;
 pub use read::{Batch, Incoming, Malformed, read, read_text};
 pub use write::{write_error, write_notification, write_request, write_result};

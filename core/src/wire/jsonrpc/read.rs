@@ -24,7 +24,8 @@ use serde_json::value::RawValue;
 ///
 /// # Errors
 ///
-/// - [`PARSE`](code::PARSE): the bytes are not UTF-8, not JSON, or nest deeper than `depth`.
+/// - [`PARSE`](code::PARSE): the bytes are not UTF-8, not JSON, or nest deeper than `depth`. Carries the id of
+///   what began as a response.
 /// - [`INVALID_REQUEST`](code::INVALID_REQUEST): they are JSON but no message of JSON-RPC 2.0 as MCP has it.
 ///   Carries the id where one was readable.
 ///
@@ -32,7 +33,7 @@ use serde_json::value::RawValue;
 pub fn read(bytes: &[u8], depth: usize) -> Result<Incoming<'_>, Malformed> {
     let text = core::str::from_utf8(bytes).map_err(|error| {
         let detail = format!("expected UTF-8, found another byte at offset {}", error.valid_up_to());
-        Malformed::new(None, code::PARSE, "the message is not UTF-8", detail)
+        Malformed::unreadable("the message is not UTF-8", detail, bytes)
     })?;
     read_text(text, depth)
 }
@@ -44,19 +45,46 @@ pub fn read(bytes: &[u8], depth: usize) -> Result<Incoming<'_>, Malformed> {
 /// As for [`read`].
 pub fn read_text(text: &str, depth: usize) -> Result<Incoming<'_>, Malformed> {
     let mut cursor = Cursor::new(text, depth);
-    match cursor.peek() {
-        Some(b'{') => {
-            let envelope = Envelope::scan(&mut cursor)?;
+    let found = match cursor.peek() {
+        Some(b'{') => Envelope::scan(&mut cursor).and_then(|envelope| {
             cursor.end()?;
-            envelope.message().map(Incoming::Message)
-        }
+            Ok(envelope.message().map(Incoming::Message))
+        }),
         Some(b'[') => Batch::scan(cursor),
-        _ => {
-            let scalar = cursor.value()?;
+        _ => cursor.value().and_then(|scalar| {
             cursor.end()?;
-            Err(no_object(scalar))
+            Ok(Err(no_object(scalar)))
+        }),
+    };
+    found.unwrap_or_else(|broken| Err(Malformed::broken(broken, text)))
+}
+
+/// The id of a response of which only the beginning can be read, so that whoever waits for it can be told.
+/// `None` if that is no response, or its id comes behind what is unreadable.
+pub(crate) fn begun_response(bytes: &[u8]) -> Option<RequestId> {
+    let valid = core::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), |text| text.len());
+    let text = core::str::from_utf8(bytes.get(..valid)?).ok()?;
+    // What is in front of the id is hardly ever more than the version.
+    let mut cursor = Cursor::new(text, 16);
+    let (mut id, mut responds) = (None, false);
+    cursor.open(b'{').ok()?;
+    while let Ok(name) = cursor.name() {
+        let member = Member::named(name);
+        match member {
+            Some(Member::Method) => return None,
+            Some(Member::Id) if id.is_some() => return None,
+            Some(Member::Result | Member::Error) => responds = true,
+            _ => {}
+        }
+        let Ok(value) = cursor.value() else { break };
+        if member == Some(Member::Id) {
+            id = RequestId::from_json(value);
+        }
+        if !cursor.eat(b',') {
+            break;
         }
     }
+    id.filter(|_| responds)
 }
 
 /// What [`read`] found.
@@ -77,8 +105,8 @@ pub struct Malformed {
     pub id: Option<RequestId>,
     /// What is wrong.
     pub error: PeerError,
-    /// Whether it was meant as a response: it has a `result` or `error` and no `method`. Such a message ends
-    /// the wait of the request with this id; answering it would start an exchange of errors without end.
+    /// Whether it was meant as a response: it has a `result` or `error` and no `method`, as far as it can be
+    /// read. Such a message ends the wait of the request with this id; answering it would start an exchange of errors without end.
     pub response: bool,
 }
 
@@ -91,18 +119,22 @@ impl Malformed {
     ) -> Self {
         Self { id, error: PeerError::new(code, message, detail), response: false }
     }
-}
 
-impl From<Broken> for Malformed {
-    fn from(broken: Broken) -> Self {
+    fn unreadable(message: &'static str, detail: impl Into<String>, bytes: &[u8]) -> Self {
+        let id = begun_response(bytes);
+        Self { response: id.is_some(), ..Self::new(id, code::PARSE, message, detail) }
+    }
+
+    fn broken(broken: Broken, text: &str) -> Self {
+        let bytes = text.as_bytes();
         match broken {
             Broken::Syntax { at } => {
                 let detail = format!("expected JSON, found something else at byte {at}");
-                Self::new(None, code::PARSE, "the message is not JSON", detail)
+                Self::unreadable("the message is not JSON", detail, bytes)
             }
             Broken::Deep => {
-                let message = "the message nests too deep";
-                Self::new(None, code::PARSE, message, "arrays and objects nest deeper than `Limits::depth`")
+                let detail = "arrays and objects nest deeper than `Limits::depth`";
+                Self::unreadable("the message nests too deep", detail, bytes)
             }
         }
     }
@@ -124,13 +156,13 @@ pub struct Batch<'a> {
 
 impl<'a> Batch<'a> {
     /// Checks the array as a whole: an error of syntax anywhere makes all of it unreadable.
-    fn scan(mut cursor: Cursor<'a>) -> Result<Incoming<'a>, Malformed> {
+    fn scan(mut cursor: Cursor<'a>) -> Result<Result<Incoming<'a>, Malformed>, Broken> {
         cursor.open(b'[')?;
         let first = cursor.clone();
         if cursor.close(b']') {
             cursor.end()?;
             let detail = "expected at least one message in a batch, found none";
-            return Err(Malformed::new(None, code::INVALID_REQUEST, "the batch is empty", detail));
+            return Ok(Err(Malformed::new(None, code::INVALID_REQUEST, "the batch is empty", detail)));
         }
         let mut left = 1;
         cursor.value()?;
@@ -140,7 +172,7 @@ impl<'a> Batch<'a> {
             left += 1;
         }
         cursor.end()?;
-        Ok(Incoming::Batch(Self { cursor: first, left }))
+        Ok(Ok(Incoming::Batch(Self { cursor: first, left })))
     }
 }
 
@@ -149,10 +181,12 @@ impl<'a> Iterator for Batch<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;
+        // Nothing is broken: the array was read as a whole before.
+        let broken = |broken| Malformed::broken(broken, "");
         let message = if self.cursor.peek() == Some(b'{') {
-            Envelope::scan(&mut self.cursor).map_err(Malformed::from).and_then(Envelope::message)
+            Envelope::scan(&mut self.cursor).map_err(broken).and_then(Envelope::message)
         } else {
-            self.cursor.value().map_err(Malformed::from).and_then(|json| Err(no_object(json)))
+            self.cursor.value().map_err(broken).and_then(|json| Err(no_object(json)))
         };
         self.cursor.eat(b',');
         Some(message)

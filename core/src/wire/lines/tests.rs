@@ -5,7 +5,8 @@ use std::vec;
 #[derive(Clone, Debug, PartialEq)]
 enum Seen {
     Line(String),
-    TooLong,
+    /// With its beginning.
+    TooLong(String),
 }
 
 fn drain(lines: &mut Lines, mut input: &[u8], seen: &mut Vec<Seen>) {
@@ -18,7 +19,7 @@ fn drain(lines: &mut Lines, mut input: &[u8], seen: &mut Vec<Seen>) {
 fn own(line: Line<'_>) -> Seen {
     match line {
         Line::Line(line) => Seen::Line(String::from_utf8_lossy(line).into()),
-        Line::TooLong { .. } => Seen::TooLong,
+        Line::TooLong { start, .. } => Seen::TooLong(String::from_utf8_lossy(start).into()),
     }
 }
 
@@ -39,7 +40,10 @@ fn reads(input: impl AsRef<[u8]>, limit: usize, expected: &[&str]) {
     let input = input.as_ref();
     let expected: Vec<Seen> = expected
         .iter()
-        .map(|&line| if line == "TOO LONG" { Seen::TooLong } else { Seen::Line(line.into()) })
+        .map(|&line| match line.strip_prefix("TOO LONG: ") {
+            Some(start) => Seen::TooLong(start.into()),
+            None => Seen::Line(line.into()),
+        })
         .collect();
     assert_eq!(read([input], limit), expected, "whole");
     assert_eq!(read(input.chunks(1), limit), expected, "byte by byte");
@@ -120,12 +124,12 @@ fn end_at_each_offset() {
 fn limit_is_reached_exactly_and_passed_by_one() {
     reads("1234\n1234\r\n1234", 4, &["1234", "1234", "1234"]);
     reads("1234\r", 4, &["1234"]);
-    reads("12345\na\n", 4, &["TOO LONG", "a"]);
-    reads("12345\r\na\n", 4, &["TOO LONG", "a"]);
-    reads("1234\r\r\na\n", 4, &["TOO LONG", "a"]);
-    reads("1234\r5\na\n", 4, &["TOO LONG", "a"]);
-    reads("12345", 4, &["TOO LONG"]);
-    reads("     \na\n", 4, &["TOO LONG", "a"]);
+    reads("12345\na\n", 4, &["TOO LONG: 1234", "a"]);
+    reads("12345\r\na\n", 4, &["TOO LONG: 1234", "a"]);
+    reads("1234\r\r\na\n", 4, &["TOO LONG: 1234", "a"]);
+    reads("1234\r5\na\n", 4, &["TOO LONG: 1234", "a"]);
+    reads("12345", 4, &["TOO LONG: 1234"]);
+    reads("     \na\n", 4, &["TOO LONG:     ", "a"]);
 }
 
 /// B07: reported once however long the line goes on, then the next line is read.
@@ -133,9 +137,9 @@ fn limit_is_reached_exactly_and_passed_by_one() {
 fn long_line_is_reported_once() {
     let mut input = vec![b'a'; 1000];
     input.extend_from_slice(b"\n{}\n");
-    reads(&input, 16, &["TOO LONG", "{}"]);
+    reads(&input, 16, &["TOO LONG: aaaaaaaaaaaaaaaa", "{}"]);
     input.splice(1000..1000, vec![b'b'; 1000]);
-    reads(&input[..1990], 16, &["TOO LONG"]);
+    reads(&input[..1990], 16, &["TOO LONG: aaaaaaaaaaaaaaaa"]);
 }
 
 /// B07: reported before the line has ended.
@@ -143,7 +147,7 @@ fn long_line_is_reported_once() {
 fn long_line_is_reported_as_soon_as_the_limit_is_passed() {
     let mut lines = Lines::new(4);
     let mut input: &[u8] = b"12345";
-    assert_eq!(lines.next(&mut input), Some(Line::TooLong { limit: 4 }));
+    assert_eq!(lines.next(&mut input), Some(Line::TooLong { limit: 4, start: b"1234" }));
 }
 
 /// B07: never holds more than the limit, the carriage return aside, and gives memory back.
@@ -156,7 +160,7 @@ fn memory_is_bounded() {
     for _ in 0..(8 << 20) / piece.len() {
         let mut input = &piece[..];
         while let Some(line) = lines.next(&mut input) {
-            assert_eq!(line, Line::TooLong { limit });
+            assert_eq!(line, Line::TooLong { limit, start: &vec![b'a'; limit] });
             reports += 1;
         }
         assert!(lines.held.capacity() <= limit + 1);

@@ -120,6 +120,21 @@ fn a_line_that_is_too_long_is_reported_and_the_next_one_read() {
     assert!(peer.connection.take(&call).unwrap().is_ok());
 }
 
+/// A response that is too long ends its call and no other; one whose id was not reached is nobody's.
+#[test]
+fn a_response_that_is_too_long_ends_its_call() {
+    let limits = Limits { message: 1_000, ..Limits::default() };
+    let mut peer = Peer::modern_with(config().limits(limits));
+    let (call, other) = (peer.start(&CallTool::new("a")), peer.start(&CallTool::new("b")));
+    let lines = peer.written();
+    let long = "x".repeat(2_000);
+    peer.says(&format!("{{'jsonrpc':'2.0','result':{{'a':'{long}'}},'id':{}}}", id(&lines[1])));
+    peer.says(&format!("{{'jsonrpc':'2.0','id':{},'result':{{'a':'{long}'}}}}", id(&lines[0])));
+    assert_eq!(peer.connection.take(&call).unwrap().unwrap_err(), CallError::TooLarge { limit: 1_000 });
+    peer.result(&lines[1], "{'content':[]}");
+    assert!(peer.connection.take(&other).unwrap().is_ok());
+}
+
 #[test]
 fn notifications_that_nobody_polls_are_bounded_and_counted() {
     let limits = Limits { notifications: 3, ..Limits::default() };

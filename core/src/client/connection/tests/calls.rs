@@ -237,7 +237,15 @@ fn an_error_without_id_leaves_calls_alone() {
 
 #[test]
 fn a_malformed_response_ends_the_call_that_it_was_meant_for() {
-    for body in ["'result':{},'error':{'code':1,'message':'x'}", "'error':{'code':'x'}", "'error':{}"] {
+    let deep = format!("'result':{}{}", "[".repeat(1_000), "]".repeat(1_000));
+    for body in [
+        "'result':{},'error':{'code':1,'message':'x'}",
+        "'error':{'code':'x'}",
+        "'error':{}",
+        &deep,
+        "'result':{'content':[",
+        "'result':nonsense",
+    ] {
         let mut peer = Peer::modern();
         let call = peer.start(&CallTool::new("a"));
         let id = id(&peer.one());

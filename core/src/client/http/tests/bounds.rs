@@ -26,6 +26,21 @@ fn a_body_of_exactly_the_limit_is_read_and_one_more_byte_is_too_large() {
 }
 
 #[test]
+fn a_body_that_is_declared_too_long_is_not_waited_for() {
+    for length in [1_001, u64::MAX] {
+        let mut peer = Peer::modern_with(small(1_000));
+        let (call, sent) = peer.start(&CallTool::new("a"));
+        let mut head = ResponseHead::new(200);
+        head.headers.push("Content-Type", "application/json");
+        head.headers.push("Content-Length", length.to_string());
+        peer.head(&sent, head);
+        assert_eq!(peer.take(&call).unwrap_err(), CallError::TooLarge { limit: 1_000 });
+        assert_eq!(peer.aborted(), [sent.exchange]);
+        peer.is_empty();
+    }
+}
+
+#[test]
 fn an_event_of_exactly_the_limit_is_read() {
     let mut peer = Peer::modern_with(small(1_000));
     let (call, sent) = peer.start(&CallTool::new("a"));

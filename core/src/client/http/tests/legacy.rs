@@ -33,14 +33,26 @@ fn old_revisions_have_no_version_header() {
 /// HTTPL-44
 #[test]
 fn a_session_id_of_other_characters_is_refused() {
-    let mut peer = Peer::new(config().era(EraChoice::Legacy));
-    let initialize = peer.one();
-    let mut head = ResponseHead::new(200);
-    head.headers.push("Content-Type", "application/json");
-    head.headers.push("Mcp-Session-Id", "a b");
-    let body = response(&initialize, INITIALIZED);
-    peer.whole(&initialize, head, &body);
-    assert!(matches!(peer.closed(), Some(CallError::Invalid { .. })));
+    for id in [&b"a b"[..], b"", b"a\xe9b", "aéb".as_bytes()] {
+        let mut peer = Peer::new(config().era(EraChoice::Legacy));
+        let initialize = peer.one();
+        let mut head = ResponseHead::new(200);
+        head.headers.push("Content-Type", "application/json");
+        head.headers.push("Mcp-Session-Id", id);
+        let body = response(&initialize, INITIALIZED);
+        peer.whole(&initialize, head, &body);
+        assert!(matches!(peer.closed(), Some(CallError::Invalid { .. })), "{id:?}");
+    }
+}
+
+/// What waits for a connection goes before what holds one, so that closing opens no connection.
+#[test]
+fn closing_aborts_the_last_exchange_first() {
+    let mut peer = Peer::legacy();
+    let mut exchanges = [(); 3].map(|()| peer.start(&CallTool::new("a")).1.exchange);
+    exchanges.reverse();
+    peer.http.close(peer.now);
+    assert_eq!(peer.aborted(), exchanges);
 }
 
 /// HTTPL-51, HTTPL-52

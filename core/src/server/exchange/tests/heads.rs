@@ -52,7 +52,7 @@ fn other_methods_are_told_which_ones_there_are() {
     assert_eq!(web.ask(head("DELETE"), "").status(), 405);
 }
 
-/// B32, B33
+/// B32, B33, B40 (what is compressed is not taken for JSON)
 #[test]
 fn content_type_and_accept_are_demanded() {
     let mut web = Web::new(config());
@@ -61,6 +61,9 @@ fn content_type_and_accept_are_demanded() {
         ("content-type", Some("text/plain; a=application/json"), 415),
         ("content-type", None, 415),
         ("content-type", Some("APPLICATION/JSON; charset=\"UTF-8\""), 200),
+        ("content-encoding", Some("gzip"), 415),
+        ("content-encoding", Some("identity, br"), 415),
+        ("content-encoding", Some("Identity"), 200),
         ("accept", Some("text/html"), 406),
         ("accept", Some("*/*"), 200),
         ("accept", None, 200),

@@ -1,0 +1,79 @@
+//! How the pump behaves towards the others on its thread.
+
+use std::io;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+
+use mcp_driver::proto::head::End;
+use mcp_driver::{ByteStream, Endpoint, Now, Status, pump};
+
+/// A stream that always has more to read.
+struct Flood;
+
+impl ByteStream for Flood {
+    fn poll_read(&mut self, _: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
+        Poll::Ready(Ok(buffer.len()))
+    }
+
+    fn poll_write(&mut self, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_close(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Takes whatever comes, up to far more than anybody should hand it in one turn.
+#[derive(Default)]
+struct Sink(AtomicUsize);
+
+const MOST: usize = 1 << 30;
+
+impl Endpoint for Sink {
+    fn handle_bytes(&self, _: Now, bytes: &[u8]) {
+        self.0.fetch_add(bytes.len(), Ordering::Relaxed);
+    }
+
+    fn handle_end(&self, _: Now, _: End) {}
+
+    fn handle_timeout(&self, _: Now) {}
+
+    fn transmit(&self, _: Now, _: &mut dyn FnMut(&[u8]) -> usize) {}
+
+    fn status(&self) -> Status {
+        let finished = self.0.load(Ordering::Relaxed) > MOST;
+        Status { timeout: None, wants_read: true, write_closed: false, finished }
+    }
+
+    fn register(&self, _: &Waker) {}
+}
+
+#[derive(Default)]
+struct Wakes(AtomicUsize);
+
+impl Wake for Wakes {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// A peer that sends without end keeps the thread from nobody: timers of calls among them.
+#[test]
+fn a_flood_lets_others_have_their_turn() {
+    let (sink, wakes) = (Arc::new(Sink::default()), Arc::new(Wakes::default()));
+    let mut pumping = pin!(pump(mcp_smol::Smol::default(), Flood, sink.clone()));
+    let waker = Waker::from(wakes.clone());
+    for turn in 1..=3 {
+        assert!(pumping.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        assert_eq!(wakes.0.load(Ordering::Relaxed), turn, "it asks to go on");
+    }
+    let taken = sink.0.load(Ordering::Relaxed);
+    assert!((1 << 16..16 << 20).contains(&taken), "{taken}");
+}
