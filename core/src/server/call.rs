@@ -8,6 +8,7 @@ use core::ops::Range;
 use serde_json::value::RawValue;
 
 use super::find;
+use super::principal::Principal;
 use super::session::ClientDetails;
 use super::target::Target;
 use crate::dialect::{Era, Revision};
@@ -35,6 +36,7 @@ pub struct Call {
     pub(super) level: Option<LoggingLevel>,
     /// Who opened the session; `None` on modern requests, which say it themselves.
     pub(super) client: Option<Arc<ClientDetails>>,
+    pub(super) principal: Option<Arc<Principal>>,
     pub(super) text: String,
     pub(super) spans: Spans,
 }
@@ -120,6 +122,11 @@ impl Call {
                 .and_then(|raw| serde_json::from_str(raw.get()).ok())
                 .unwrap_or_default(),
         })
+    }
+
+    /// Whom the application has recognised behind the request, if anybody.
+    pub fn principal(&self) -> Option<&Arc<Principal>> {
+        self.principal.as_ref()
     }
 
     /// Whether a log message of this level would be sent; to spare the work of making one.

@@ -311,6 +311,7 @@ impl Draft {
             token: self.token,
             level,
             client: session.map(|session| Arc::clone(&session.client)),
+            principal: None,
             text,
             spans: self.spans,
         }

@@ -22,6 +22,7 @@ use super::config::Config;
 use super::in_flight::{InFlight, Running};
 use super::media::Accepts;
 use super::notify;
+use super::principal::Principal;
 use super::refusal::{self, Refusal};
 use super::session::SessionState;
 use super::sessions::{SessionAnswer, SessionId, SessionQuery};
@@ -68,6 +69,8 @@ pub struct Exchange {
     session: Option<SessionId>,
     /// Its state, once that is known.
     state: Option<SessionState>,
+    /// Who makes the request, where that is asked.
+    principal: Option<Arc<Principal>>,
     reply: Reply,
     outputs: VecDeque<ExchangeOutput>,
     /// When running calls and a silent response want a sign of life.
@@ -128,6 +131,7 @@ impl Exchange {
             batches: Batches::default(),
             session,
             state: None,
+            principal: None,
             reply: Reply::new(accepts),
             outputs: VecDeque::new(),
             quiet_since: now.mono,
@@ -191,6 +195,11 @@ impl Exchange {
             }
             stage => self.stage = stage,
         }
+    }
+
+    /// The application has recognised who makes the request. Give it before the end of the body; calls carry it.
+    pub fn handle_principal(&mut self, _now: Now, principal: Arc<Principal>) {
+        self.principal = Some(principal);
     }
 
     /// The client has closed the response, or the connection. In the modern era that cancels the request
@@ -353,7 +362,8 @@ impl Exchange {
     }
 
     /// Hands a call out.
-    fn begin(&mut self, call: Call, batch: Option<u64>) {
+    fn begin(&mut self, mut call: Call, batch: Option<u64>) {
+        call.principal.clone_from(&self.principal);
         let id = self.calls.begin(&call, batch);
         self.outputs.push_back(ExchangeOutput::Call(id, call));
         self.stage = Stage::Running;

@@ -1,0 +1,31 @@
+//! What clients can be told of besides their own requests.
+
+use alloc::sync::Arc;
+
+/// Something of the server has changed. Says that, and not what it is now: whoever wants to know asks.
+///
+/// <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions>
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Change {
+    /// The list of tools.
+    Tools,
+    /// The list of prompts.
+    Prompts,
+    /// The list of resources, or of templates.
+    Resources,
+    /// The resource at this URI.
+    Resource(Arc<str>),
+}
+
+impl Change {
+    /// The notification that tells of it.
+    pub const fn method(&self) -> &'static str {
+        match self {
+            Self::Tools => "notifications/tools/list_changed",
+            Self::Prompts => "notifications/prompts/list_changed",
+            Self::Resources => "notifications/resources/list_changed",
+            Self::Resource(_) => "notifications/resources/updated",
+        }
+    }
+}
