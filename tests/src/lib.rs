@@ -7,6 +7,7 @@
 struct Readme;
 
 pub mod kit;
+pub mod requirements;
 pub mod rig;
 pub mod scenarios;
 pub mod support;

@@ -93,7 +93,7 @@ fn a_disconnect_cancels() {
     app.events.expect("steps cancelled");
 }
 
-/// HTTP-40: hosts and origins are checked behind axum, too.
+/// HTTP-02, HTTP-03: hosts and origins are checked behind axum, too.
 #[test]
 fn foreign_hosts_and_origins_are_refused() {
     let _entered = OnTokio::enter();

@@ -19,7 +19,7 @@ fn limits(change: impl FnOnce(&mut Limits)) -> Limits {
     limits
 }
 
-/// STDIO-24: closing returns when the child has exited, and leaves no zombie.
+/// STDIO-15: closing returns when the child has exited, and leaves no zombie.
 pub fn closing_ends_the_child<K: Kit>(program: &str) {
     let (client, _) = spawn::<K>(command::<K>(program), builder::<K>(EraChoice::Auto)).unwrap();
     let pid = pid::<K>(&client);
@@ -84,7 +84,7 @@ pub fn a_child_that_says_nothing_is_quoted<K: Kit>(_: &str) {
     assert!(error.contains("exit status: 7") && error.contains("no config"), "{error}");
 }
 
-/// B83, STDIO-25: a child that ignores the end of its input and TERM is killed, with all of its group.
+/// B83, STDIO-16: a child that ignores the end of its input and TERM is killed, with all of its group.
 pub fn a_stubborn_child_is_killed_with_its_group<K: Kit>(program: &str) {
     let command = script::<K>(
         program,
@@ -136,7 +136,7 @@ pub fn an_escaped_grandchild_holds_nobody_up<K: Kit>(program: &str) {
     within(Duration::from_secs(5), || K::wait(client.close()).unwrap());
 }
 
-/// STDIO-31: some legacy servers die of the probe. They are started again and greeted the legacy way.
+/// STDIO-19: some legacy servers die of the probe. They are started again and greeted the legacy way.
 pub fn a_server_that_dies_of_the_probe_is_started_again<K: Kit>(program: &str) {
     let command = script::<K>(
         program,

@@ -183,7 +183,7 @@ pub fn dropping_the_client_ends_the_session<K: Kit>(_: &str) {
     host.end();
 }
 
-/// B42, HTTP-40: only loopback hosts and origins are served.
+/// B42, HTTP-02, HTTP-03: only loopback hosts and origins are served.
 pub fn foreign_hosts_and_origins_are_refused<K: Kit>(_: &str) {
     let host = host::<K>(|_| {});
     let cases = [

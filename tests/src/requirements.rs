@@ -1,0 +1,218 @@
+//! Which test checks which requirement: a table made from what the tests say of themselves.
+//!
+//! A test names the requirements that it checks in its documentation, one by one or as a range:
+//! `/// HDR-10, HDR-12 to HDR-14: what it shows`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+/// One requirement of the specification.
+struct Requirement {
+    id: String,
+    level: String,
+    /// Whether it concerns servers.
+    server: bool,
+    /// Whether the official conformance suite exercises it.
+    suite: bool,
+}
+
+/// Tests by the requirement that they name: file and function.
+type Named = BTreeMap<String, BTreeSet<(String, String)>>;
+
+/// Where the table is kept, below the root of the repository.
+pub const TABLE: &str = "tests/requirements.md";
+
+/// The table, for the repository at `root`.
+///
+/// # Errors
+/// When something cannot be read, or a test names a requirement that does not exist.
+pub fn table(root: &Path) -> io::Result<String> {
+    let (requirements, named) = read(root)?;
+    let known: BTreeSet<&str> = requirements.iter().map(|requirement| requirement.id.as_str()).collect();
+    let areas: BTreeSet<&str> = known.iter().filter_map(|id| Some(id.split_once('-')?.0)).collect();
+    let invented = named.keys().find(|id| {
+        let area = id.split_once('-').map_or("", |(area, _)| area);
+        areas.contains(area) && !known.contains(id.as_str())
+    });
+    if let Some(id) = invented {
+        return Err(io::Error::other(format!("a test names {id}, which is no requirement: {:?}", named[id])));
+    }
+    Ok(write(&requirements, &named))
+}
+
+/// The ids that no test names, of the requirements that concern servers.
+///
+/// # Errors
+/// When something cannot be read.
+pub fn missing(root: &Path) -> io::Result<Vec<String>> {
+    let (requirements, named) = read(root)?;
+    let missing = requirements.into_iter().filter(|one| one.server && !named.contains_key(&one.id));
+    Ok(missing.map(|one| one.id).collect())
+}
+
+fn read(root: &Path) -> io::Result<(Vec<Requirement>, Named)> {
+    let list = fs::read_to_string(root.join("tests/requirements.txt"))?;
+    let requirements = list.lines().filter(|line| !line.starts_with('#')).filter_map(requirement).collect();
+    let mut files = Vec::new();
+    for folder in
+        ["core", "driver", "runtime-blocking", "runtime-smol", "runtime-tokio", "tests", "conformance"]
+    {
+        sources(&root.join(folder), &mut files)?;
+    }
+    files.sort();
+    let mut named = Named::new();
+    for file in files {
+        let path = file.strip_prefix(root).unwrap_or(&file).to_string_lossy().replace('\\', "/");
+        scan(&path, &fs::read_to_string(&file)?, &mut named);
+    }
+    Ok((requirements, named))
+}
+
+/// A line of the list: `TOOL-07 MUST* server suite`.
+fn requirement(line: &str) -> Option<Requirement> {
+    let mut words = line.split_whitespace();
+    let (id, level, side) = (words.next()?.to_owned(), words.next()?.to_owned(), words.next()?);
+    Some(Requirement { id, level, server: side != "client", suite: words.next() == Some("suite") })
+}
+
+fn sources(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default();
+        // Others' code, and what was built.
+        if path.is_dir() && name != "target" && name != "node_modules" {
+            sources(&path, files)?;
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Finds the tests of a file, and what they name. Functions of `tests/src/scenarios` are tests, too.
+fn scan(path: &str, source: &str, named: &mut Named) {
+    let scenario = path.starts_with("tests/src/scenarios/");
+    let (mut docs, mut test) = (String::new(), scenario);
+    for line in source.lines().map(str::trim) {
+        if let Some(doc) = line.strip_prefix("///") {
+            docs.push_str(doc);
+            docs.push(' ');
+        } else if line.starts_with("#[") {
+            test |= line.contains("test]") || line.contains("test(");
+        } else {
+            if test && let Some(name) = function(line) {
+                for id in ids(&docs) {
+                    named.entry(id).or_default().insert((path.to_owned(), name.to_owned()));
+                }
+            }
+            docs.clear();
+            test = scenario;
+        }
+    }
+}
+
+/// The name of the function that begins on this line.
+fn function(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("pub ").unwrap_or(line);
+    let rest = rest.strip_prefix("async ").unwrap_or(rest).strip_prefix("fn ")?;
+    rest.split(['(', '<']).next()
+}
+
+/// The ids in a text: words such as `HDR-10`, and all between two of an area with `to` in the middle.
+fn ids(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
+    let mut found = Vec::new();
+    let (mut last, mut range): (Option<(&str, u32)>, bool) = (None, false);
+    for word in words.filter(|word| !word.is_empty()) {
+        let id = word.split_once('-').and_then(|(area, number)| {
+            let shaped = area.len() >= 2 && area.bytes().all(|byte| byte.is_ascii_uppercase());
+            let number = number.parse().ok().filter(|_| number.len() == 2)?;
+            shaped.then_some((area, number))
+        });
+        if let Some((area, number)) = id {
+            let from = last.filter(|(of, _)| range && *of == area).map_or(number, |(_, from)| from + 1);
+            found.extend((from..=number).map(|number| format!("{area}-{number:02}")));
+        }
+        range = word == "to" && last.is_some();
+        last = id.or(last.filter(|_| range));
+    }
+    found
+}
+
+fn write(requirements: &[Requirement], named: &Named) -> String {
+    let server: Vec<&Requirement> = requirements.iter().filter(|requirement| requirement.server).collect();
+    let (tested, rest): (Vec<&Requirement>, Vec<_>) =
+        server.iter().partition(|one| named.contains_key(&one.id));
+    let (suite, untested): (Vec<&Requirement>, Vec<_>) = rest.iter().partition(|one| one.suite);
+    let mut out = String::from(INTRODUCTION);
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        out,
+        "Of {} requirements that concern servers, {} are named by a test, {} more are exercised by the official \
+         suite alone, and {} by neither.\n",
+        server.len(),
+        tested.len(),
+        suite.len(),
+        untested.len()
+    );
+    for (title, what) in [("Exercised by the official suite alone", &suite), ("Named by no test", &untested)]
+    {
+        let _ = writeln!(out, "## {title}\n");
+        by_area(&mut out, what);
+    }
+    let _ = writeln!(out, "## Named by tests\n\n| id | level | tests |\n|---|---|---|");
+    for requirement in tested {
+        let tests = named.get(&requirement.id).into_iter().flatten();
+        let tests: Vec<_> = tests.map(|(path, name)| format!("{path}: `{name}`")).collect();
+        let _ = writeln!(out, "| {} | {} | {} |", requirement.id, requirement.level, tests.join("<br>"));
+    }
+    out
+}
+
+/// One line an area.
+fn by_area(out: &mut String, requirements: &[&Requirement]) {
+    let mut areas: Vec<(&str, Vec<String>)> = Vec::new();
+    for requirement in requirements {
+        let area = requirement.id.split_once('-').map_or("", |(area, _)| area);
+        let text = format!("{} ({})", requirement.id, requirement.level);
+        match areas.last_mut() {
+            Some((last, texts)) if *last == area => texts.push(text),
+            _ => areas.push((area, vec![text])),
+        }
+    }
+    for (_, texts) in areas {
+        let _ = writeln!(out, "- {}", texts.join(", "));
+    }
+    out.push('\n');
+}
+
+const INTRODUCTION: &str = "\
+# Which test checks which requirement of servers
+
+Made by `cargo run -p mcp-tests --bin requirements`, from what the tests say of themselves; do not edit. The
+ids are those of `requirements.txt`.
+
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_found_one_by_one_and_in_ranges() {
+        let found = ids("HDR-10, B38, HDR-12 to HDR-14 and SSE-01: what UTF-8 goes to RES-02 to");
+        assert_eq!(found, ["HDR-10", "HDR-12", "HDR-13", "HDR-14", "SSE-01", "RES-02"]);
+    }
+
+    #[test]
+    fn only_functions_that_are_tests_count() {
+        let source = "/// RES-01\nfn helper() {}\n\n/// RES-02:\n/// RES-03\n#[test]\nfn shown() {}\n";
+        let mut named = Named::new();
+        scan("core/src/x.rs", source, &mut named);
+        assert_eq!(named.keys().collect::<Vec<_>>(), ["RES-02", "RES-03"]);
+        scan("tests/src/scenarios/x.rs", "/// RES-04\npub fn played<K: Kit>() {}\n", &mut named);
+        assert!(named["RES-04"].contains(&("tests/src/scenarios/x.rs".into(), "played".into())));
+    }
+}
