@@ -14,9 +14,10 @@ use crate::context::{Context, Responder};
 use crate::runtime::BoxFuture;
 use crate::tool::{AsyncHandler, BlockingHandler, Failure, ToolError};
 
-/// A handler behind one shape.
+/// A handler behind one shape; clones share it.
+#[derive(Clone)]
 pub(crate) enum Run {
-    Async(Box<dyn Fn(Context, Responder) -> BoxFuture<()> + Send + Sync>),
+    Async(Arc<dyn Fn(Context, Responder) -> BoxFuture<()> + Send + Sync>),
     Blocking(Arc<dyn Fn(Context, Responder) + Send + Sync>),
 }
 
@@ -32,7 +33,7 @@ impl Run {
         T: 'static,
         Fut: Future<Output = Result<T, ToolError>> + Send + 'static,
     {
-        Self::Async(Box::new(move |context, responder| match read(&context) {
+        Self::Async(Arc::new(move |context, responder| match read(&context) {
             Ok(arguments) => {
                 let future = handler(arguments, context);
                 Box::pin(async move { finish(responder, future.await) })
@@ -172,7 +173,7 @@ pub(crate) fn finish<K, T: Outcome<K>>(responder: Responder, outcome: Result<T, 
 pub(crate) const NOT_FOUND: &str = "not found";
 
 /// All handlers of a server: a prompt that is called like a tool is something else.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Handlers {
     pub(crate) tools: BTreeMap<String, Run>,
     pub(crate) prompts: BTreeMap<String, Run>,
@@ -182,7 +183,7 @@ pub(crate) struct Handlers {
 }
 
 /// Handlers of completion, by prompt or template and by argument.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Completions {
     pub(crate) prompts: BTreeMap<String, BTreeMap<String, Run>>,
     pub(crate) templates: BTreeMap<String, BTreeMap<String, Run>>,

@@ -47,6 +47,8 @@ macro_rules! parity {
                 a_missing_server_is_named, calls_fail_at_once_when_the_server_dies,
                 an_early_answer_is_heard, connections_leave_nothing_behind, a_connection_takes_one_descriptor, clients_leave_nothing_behind;
             streams: any_stream_carries_messages;
+            subscriptions: a_registry_changes_a_server_that_serves, a_change_with_a_fault_changes_nothing,
+                a_registry_changes_a_server_before_it_serves, a_call_keeps_the_handler_it_began_with;
             tools: arguments_come_raw_under_a_schema_by_hand, a_schema_by_hand_comes_first,
                 a_tool_without_a_schema_is_refused, unwise_names_are_reported, reports_blame_the_right_side;
         }

@@ -120,6 +120,12 @@ impl Connection {
         }
     }
 
+    /// The server has changed: what comes from now on is served by this configuration. Running calls go on with
+    /// what they began with, a legacy session with what it was promised. Bounds stay as they were.
+    pub fn handle_config(&mut self, _now: Now, config: Arc<Config>) {
+        self.link.set_config(config);
+    }
+
     /// What the application has to do or know; `None` when there is nothing more.
     pub fn poll_output(&mut self) -> Option<Output> {
         let output = self.link.outputs.pop_front();

@@ -8,6 +8,7 @@ use mcp_proto::model::{CompleteResult, Completion};
 use mcp_proto::server::{Call, CallId, Target};
 
 use super::Shared;
+use super::offer::Offer;
 use crate::context::{CallState, Context, Outlet, Report, Responder};
 use crate::endpoint::poll_once;
 use crate::handler::Run;
@@ -18,10 +19,11 @@ use crate::runtime::{BoxFuture, Runtime};
 pub(super) struct Calls(Mutex<BTreeMap<CallId, Arc<CallState>>>);
 
 impl Calls {
-    /// Starts the handler of a call.
+    /// Starts the handler of a call that was found in `offer`.
     pub(super) fn start<R: Runtime>(
         &self,
         shared: &Shared<R>,
+        offer: &Offer,
         outlet: Arc<dyn Outlet>,
         id: CallId,
         call: Call,
@@ -31,7 +33,7 @@ impl Calls {
         let context = Context::new(state.clone());
         let responder = Responder::new(state.clone());
         // A panic drops the responder, which answers.
-        match shared.handlers.get(state.target()) {
+        match offer.handler(state.target()) {
             Some(Run::Async(handler)) => {
                 if let Some(future) = state.guarded(|| handler(context, responder)) {
                     run(&shared.runtime, &state, future);

@@ -9,6 +9,7 @@ use mcp_proto::wire::http1::{ServerConnection, ServerOutput};
 
 use super::exchange::ExchangeHandle;
 use super::http::{HttpService, Shutdown, StopState};
+use super::offer::Current;
 use crate::endpoint::{Endpoint, Status};
 use crate::runtime::Runtime;
 use crate::turn::Turn;
@@ -18,9 +19,10 @@ use crate::wake::WakerSlot;
 pub(super) fn serve<R: Runtime>(service: &Arc<HttpService<R>>, stop: &Arc<StopState>, stream: R::Stream) {
     let runtime = service.runtime();
     let machine = ServerConnection::new(runtime.now(), &service.config().limits);
+    let current = Current::new(service.shared().live.clone());
     let connection = Arc::new(Connection {
         service: service.clone(),
-        inner: Mutex::new(Inner { machine, exchange: None }),
+        inner: Mutex::new(Inner { machine, exchange: None, current }),
         turn: Turn::default(),
         waker: WakerSlot::default(),
     });
@@ -43,6 +45,7 @@ struct Connection<R: Runtime> {
 struct Inner<R: Runtime> {
     machine: ServerConnection,
     exchange: Option<Arc<ExchangeHandle<R>>>,
+    current: Current,
 }
 
 /// What may call code of users, so that no lock may be held.
@@ -74,6 +77,8 @@ impl<R: Runtime> Connection<R> {
                 };
                 match step {
                     Step::Opened => {
+                        let left = self.lock().current.settle();
+                        drop(left);
                         self.waker.share(|waker| exchange.register(waker));
                         exchange.work();
                     }
@@ -97,7 +102,8 @@ impl<R: Runtime> Inner<R> {
         loop {
             let step = match self.machine.poll_output()? {
                 ServerOutput::Request { head, .. } => {
-                    self.exchange = Some(ExchangeHandle::prepare(service, head));
+                    let offer = self.current.offer().clone();
+                    self.exchange = Some(ExchangeHandle::prepare(service, offer, head));
                     Step::Opened
                 }
                 ServerOutput::Body(bytes) => {

@@ -16,6 +16,7 @@ use mcp_proto::wire::jsonrpc::RequestId;
 
 use super::calls::Calls;
 use super::http::HttpService;
+use super::offer::Offer;
 use crate::context::{Outlet, Report};
 use crate::runtime::{BoxFuture, Runtime};
 use crate::turn::{Done, Turn};
@@ -27,6 +28,8 @@ use crate::wake::WakerSlot;
 /// called at any time and from any thread.
 pub struct ExchangeHandle<R: Runtime> {
     service: Arc<HttpService<R>>,
+    /// What was offered when the request began.
+    offer: Arc<Offer>,
     id: ExchangeId,
     inner: Mutex<Inner>,
     calls: Calls,
@@ -57,17 +60,18 @@ enum Effect {
 impl<R: Runtime> ExchangeHandle<R> {
     /// Opens an exchange for a request whose head has arrived.
     pub fn open(service: &Arc<HttpService<R>>, head: RequestHead) -> Arc<Self> {
-        let handle = Self::prepare(service, head);
+        let handle = Self::prepare(service, service.shared().live.offer(), head);
         handle.work();
         handle
     }
 
     /// The same, but for what may call code of users: [`work`](Self::work) is to follow.
-    pub(super) fn prepare(service: &Arc<HttpService<R>>, head: RequestHead) -> Arc<Self> {
+    pub(super) fn prepare(service: &Arc<HttpService<R>>, offer: Arc<Offer>, head: RequestHead) -> Arc<Self> {
         let id = service.next_id();
-        let machine = Exchange::new(service.now(), id, service.config().clone(), head);
+        let machine = Exchange::new(service.now(), id, offer.config().clone(), head);
         Arc::new_cyclic(|this| Self {
             service: service.clone(),
+            offer,
             id,
             inner: Mutex::new(Inner { machine, head: None, begun: false, ended: false }),
             calls: Calls::default(),
@@ -208,7 +212,7 @@ impl<R: Runtime> ExchangeHandle<R> {
         match effect {
             Effect::Call(id, call) => {
                 if let Some(outlet) = self.this.upgrade() {
-                    self.calls.start(self.service.shared(), outlet, id, call);
+                    self.calls.start(self.service.shared(), &self.offer, outlet, id, call);
                 }
             }
             Effect::Cancelled(id) => self.calls.cancel(id),

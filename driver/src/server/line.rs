@@ -7,11 +7,12 @@ use std::time::Duration;
 use mcp_proto::error::ErrorObject;
 use mcp_proto::head::End;
 use mcp_proto::model::LoggingMessageNotificationParams;
-use mcp_proto::server::{CallId, Connection, Output, Progress, WriteResult};
+use mcp_proto::server::{Call, CallId, Connection, Output, Progress, WriteResult};
 use mcp_proto::time::Now;
 
 use super::Shared;
 use super::calls::Calls;
+use super::offer::{Current, Offer};
 use crate::context::{Outlet, Report};
 use crate::endpoint::{Endpoint, Status};
 use crate::runtime::{BoxFuture, Runtime};
@@ -22,7 +23,7 @@ use crate::wake::WakerSlot;
 pub(super) async fn serve<R: Runtime>(shared: Arc<Shared<R>>, stream: R::Stream) {
     let runtime = shared.runtime.clone();
     let link = Arc::new_cyclic(|this| Link {
-        machine: Mutex::new(Connection::new(shared.config.clone())),
+        inner: Mutex::new(Inner::new(&shared)),
         shared,
         calls: Calls::default(),
         waker: WakerSlot::default(),
@@ -44,55 +45,91 @@ impl<R: Runtime> Drop for Gone<R> {
 
 struct Link<R: Runtime> {
     shared: Arc<Shared<R>>,
-    machine: Mutex<Connection>,
+    inner: Mutex<Inner>,
     calls: Calls,
     waker: WakerSlot,
     turn: Turn,
     this: Weak<Self>,
 }
 
+struct Inner {
+    machine: Connection,
+    current: Current,
+}
+
+impl Inner {
+    fn new<R: Runtime>(shared: &Shared<R>) -> Self {
+        let mut current = Current::new(shared.live.clone());
+        Self { machine: Connection::new(current.offer().config().clone()), current }
+    }
+
+    /// Lets the machine know what has changed.
+    fn refresh(&mut self, now: Now) {
+        if let Some(offer) = self.current.refresh() {
+            self.machine.handle_config(now, offer.config().clone());
+        }
+    }
+}
+
+/// What is to be done once the lock is free.
+enum Step {
+    Output(Output),
+    Call(Arc<Offer>, CallId, Call),
+}
+
 impl<R: Runtime> Link<R> {
-    fn machine(&self) -> MutexGuard<'_, Connection> {
-        self.machine.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Gives the machine an input and does what it says. Whoever pumps the stream looks for output after it.
-    fn input(&self, input: impl FnOnce(&mut Connection)) {
-        input(&mut self.machine());
+    fn input(&self, now: Now, input: impl FnOnce(&mut Connection)) {
+        let mut inner = self.lock();
+        inner.refresh(now);
+        input(&mut inner.machine);
+        drop(inner);
         self.work();
     }
 
     /// Does what the machine says. Handlers run with no lock held.
     fn work(&self) -> Done {
         self.turn.run(|| {
-            loop {
-                let output = self.machine().poll_output();
-                match output {
-                    Some(output) => self.perform(output),
-                    None => return,
-                }
+            while let Some(step) = self.next() {
+                self.perform(step);
             }
         })
     }
 
-    fn perform(&self, output: Output) {
-        match output {
-            Output::Call(id, call) => {
+    fn next(&self) -> Option<Step> {
+        let mut inner = self.lock();
+        let step = match inner.machine.poll_output() {
+            Some(Output::Call(id, call)) => Some(Step::Call(inner.current.made(call.target()), id, call)),
+            output => output.map(Step::Output),
+        };
+        let left = if step.is_none() { inner.current.settle() } else { Vec::new() };
+        drop(inner);
+        drop(left);
+        step
+    }
+
+    fn perform(&self, step: Step) {
+        match step {
+            Step::Call(offer, id, call) => {
                 if let Some(outlet) = self.this.upgrade() {
-                    self.calls.start(&self.shared, outlet, id, call);
+                    self.calls.start(&self.shared, &offer, outlet, id, call);
                 }
             }
-            Output::Cancelled(id) => self.calls.cancel(id),
-            Output::Diagnostic(diagnostic) => {
+            Step::Output(Output::Cancelled(id)) => self.calls.cancel(id),
+            Step::Output(Output::Diagnostic(diagnostic)) => {
                 self.shared.report(&Report::noticed("connection", &diagnostic));
             }
-            _ => {}
+            Step::Output(_) => {}
         }
     }
 
     /// Says something on behalf of a handler.
     fn say(&self, say: impl FnOnce(&mut Connection, Now)) {
-        say(&mut self.machine(), self.shared.runtime.now());
+        say(&mut self.lock().machine, self.shared.runtime.now());
         if self.work() != Done::ByAnother {
             self.waker.wake();
         }
@@ -101,22 +138,22 @@ impl<R: Runtime> Link<R> {
 
 impl<R: Runtime> Endpoint for Link<R> {
     fn handle_bytes(&self, now: Now, bytes: &[u8]) {
-        self.input(|machine| machine.handle_bytes(now, bytes));
+        self.input(now, |machine| machine.handle_bytes(now, bytes));
     }
 
     fn handle_end(&self, now: Now, end: End) {
-        self.input(|machine| machine.handle_end(now, end));
+        self.input(now, |machine| machine.handle_end(now, end));
     }
 
     fn handle_timeout(&self, now: Now) {
-        self.input(|machine| machine.handle_timeout(now));
+        self.input(now, |machine| machine.handle_timeout(now));
     }
 
     fn transmit(&self, _: Now, write: &mut dyn FnMut(&[u8]) -> usize) {
-        let mut machine = self.machine();
-        let taken = write(machine.transmit());
-        machine.advance(taken);
-        drop(machine);
+        let mut inner = self.lock();
+        let taken = write(inner.machine.transmit());
+        inner.machine.advance(taken);
+        drop(inner);
         if taken > 0 {
             // What was held back for want of room may be a call.
             self.work();
@@ -124,7 +161,7 @@ impl<R: Runtime> Endpoint for Link<R> {
     }
 
     fn status(&self) -> Status {
-        let machine = self.machine();
+        let machine = &self.lock().machine;
         Status {
             timeout: machine.poll_timeout(),
             wants_read: machine.wants_read(),

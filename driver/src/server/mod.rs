@@ -8,6 +8,8 @@ mod exchange;
 #[cfg(feature = "http")]
 mod http;
 mod line;
+mod offer;
+mod registry;
 
 use std::fmt;
 use std::io::Write;
@@ -23,7 +25,7 @@ use mcp_proto::server::{Config, Revisions};
 use crate::completion::ForCompletion;
 use crate::context::Report;
 use crate::error::Error;
-use crate::handler::{HandlerFor, Handlers, Takes};
+use crate::handler::{HandlerFor, Takes};
 use crate::hook;
 use crate::prompt::{ForPrompt, Prompt, PromptArguments};
 use crate::reply::{Mode, Running};
@@ -32,29 +34,33 @@ use crate::runtime::Runtime;
 use crate::stdio::Stdio;
 use crate::tool::{Tool, ToolHandler};
 
+use offer::{Live, Offer};
+
 #[cfg(feature = "http")]
 pub use exchange::ExchangeHandle;
 #[cfg(feature = "http")]
 pub use http::{HttpServer, HttpService, Stop};
+pub use registry::{Changes, Registry};
 
 /// A server: who it is, what it offers, and how it is reached.
 ///
 /// Serves every revision of the protocol unless told otherwise; each client chooses the era by how it opens.
 pub struct Server<R: Runtime> {
     runtime: R,
-    config: Config,
-    handlers: Handlers,
+    live: Arc<Live>,
     misuse: Option<ApiMisuse>,
     on_error: Option<ErrorHook>,
 }
 
 pub(crate) type ErrorHook = Arc<dyn Fn(&Report) + Send + Sync>;
 
-/// What all connections of a server share. Read only.
+/// What all connections of a server share.
 pub(crate) struct Shared<R: Runtime> {
     pub(crate) runtime: R,
+    /// What the server began with: its bounds and its policies, which do not change.
     pub(crate) config: Arc<Config>,
-    pub(crate) handlers: Handlers,
+    /// What it offers, which may.
+    pub(crate) live: Arc<Live>,
     on_error: Option<ErrorHook>,
 }
 
@@ -71,8 +77,7 @@ impl<R: Runtime> Server<R> {
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
             runtime: R::default(),
-            config: Config::new(Implementation::new(name, version)),
-            handlers: Handlers::default(),
+            live: Arc::new(Live::new(Config::new(Implementation::new(name, version)))),
             misuse: None,
             on_error: Some(Arc::new(print_ours)),
         }
@@ -87,9 +92,8 @@ impl<R: Runtime> Server<R> {
 
     /// Advice to the model on how to use the server.
     #[must_use]
-    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
-        self.config.instructions = Some(instructions.into());
-        self
+    pub fn instructions(self, instructions: impl Into<String>) -> Self {
+        self.configure(|config| config.instructions = Some(instructions.into()))
     }
 
     /// Adds a tool. A definition that the specification forbids is the error that serving ends with at once.
@@ -112,15 +116,8 @@ impl<R: Runtime> Server<R> {
     ///
     /// A blocking handler needs none of that: it borrows what it has captured.
     #[must_use]
-    pub fn tool<M>(mut self, tool: Tool, handler: impl ToolHandler<M>) -> Self {
-        let handler = handler.into_handler();
-        let added = tool.into_model(handler.schema).and_then(|tool| {
-            let name = tool.name.clone();
-            self.config.tools.insert(tool)?;
-            self.handlers.tools.insert(name, handler.run);
-            Ok(())
-        });
-        self.note(added)
+    pub fn tool<M>(self, tool: Tool, handler: impl ToolHandler<M>) -> Self {
+        self.add(|offer| offer.add_tool(tool, handler.into_handler()))
     }
 
     /// Adds a prompt. The handler takes the arguments, all of which are strings, and returns the text of one
@@ -144,17 +141,11 @@ impl<R: Runtime> Server<R> {
     /// ```
     #[must_use]
     pub fn prompt<A: PromptArguments, M: Takes<A>>(
-        mut self,
+        self,
         prompt: Prompt,
         handler: impl HandlerFor<ForPrompt, M>,
     ) -> Self {
-        let prompt = prompt.into_model::<A>();
-        let name = prompt.name.clone();
-        let added = self.config.prompts.insert(prompt).map(drop);
-        if added.is_ok() {
-            self.handlers.prompts.insert(name, handler.into_handler().0);
-        }
-        self.note(added)
+        self.add(|offer| offer.add_prompt::<A>(prompt, handler.into_handler()))
     }
 
     /// Adds a resource: text or bytes, or a handler that returns these or a whole
@@ -170,79 +161,62 @@ impl<R: Runtime> Server<R> {
     /// # }
     /// ```
     #[must_use]
-    pub fn resource<M>(mut self, resource: Resource, handler: impl HandlerFor<ForResource, M>) -> Self {
-        let uri = resource.0.uri.clone();
-        let added = self.config.resources.insert(resource.0).map(drop);
-        if added.is_ok() {
-            self.handlers.resources.insert(uri, handler.into_handler().0);
-        }
-        self.note(added)
+    pub fn resource<M>(self, resource: Resource, handler: impl HandlerFor<ForResource, M>) -> Self {
+        self.add(|offer| offer.add_resource(resource, handler.into_handler()))
     }
 
     /// Adds a family of resources. The handler takes the variables of the URI, all of which are strings, and
     /// returns what the one of a [`resource`](Self::resource) does.
     #[must_use]
     pub fn resource_template<M>(
-        mut self,
+        self,
         template: ResourceTemplate,
         handler: impl HandlerFor<ForTemplate, M>,
     ) -> Self {
-        let uris = template.0.uri_template.clone();
-        let added = self.config.templates.insert(template.0).map(drop);
-        if added.is_ok() {
-            self.handlers.templates.insert(uris, handler.into_handler().0);
-        }
-        self.note(added)
+        self.add(|offer| offer.add_template(template, handler.into_handler()))
     }
 
     /// Suggests values for an argument of a prompt that was added before. The handler takes what was
     /// [`Typed`](crate::Typed), and returns suggestions, best first; 100 are sent.
     #[must_use]
     pub fn complete_prompt<M>(
-        mut self,
+        self,
         prompt: &str,
         argument: &str,
         handler: impl HandlerFor<ForCompletion, M>,
     ) -> Self {
-        let entry = self.config.prompts.get(prompt);
-        let known =
-            entry.is_some_and(|entry| entry.prompt.arguments.iter().any(|known| known.name == argument));
-        let of = &mut self.handlers.completions.prompts;
-        of.entry(prompt.to_owned()).or_default().insert(argument.to_owned(), handler.into_handler().0);
-        self.config.completions = true;
-        self.note(completable(known, "prompt", prompt, argument))
+        self.add(|offer| offer.complete_prompt(prompt, argument, handler.into_handler()))
     }
 
     /// Suggests values for a variable of a resource template that was added before. The same as
     /// [`complete_prompt`](Self::complete_prompt).
     #[must_use]
     pub fn complete_template<M>(
-        mut self,
+        self,
         uri_template: &str,
         variable: &str,
         handler: impl HandlerFor<ForCompletion, M>,
     ) -> Self {
-        let entry = self.config.templates.get(uri_template);
-        let known = entry.is_some_and(|entry| entry.variables().any(|known| known == variable));
-        let of = &mut self.handlers.completions.templates;
-        of.entry(uri_template.to_owned()).or_default().insert(variable.to_owned(), handler.into_handler().0);
-        self.config.completions = true;
-        self.note(completable(known, "resource template", uri_template, variable))
+        self.add(|offer| offer.complete_template(uri_template, variable, handler.into_handler()))
     }
 
-    /// Keeps the first misuse, for serving to end with.
-    fn note(mut self, added: Result<(), ApiMisuse>) -> Self {
-        if let Err(misuse) = added {
+    /// Adds something. The first misuse is kept, for serving to end with.
+    fn add(mut self, add: impl FnOnce(&mut Offer) -> Result<(), ApiMisuse>) -> Self {
+        if let Err(misuse) = self.live.build(add) {
             self.misuse.get_or_insert(misuse);
         }
         self
     }
 
+    /// A handle to change what the server offers, before and while it serves.
+    pub fn registry(&self) -> Registry {
+        Registry::new(self.live.clone())
+    }
+
     /// Serves these revisions only. Default: all of them.
     #[must_use]
-    pub fn revisions(mut self, revisions: impl IntoIterator<Item = Revision>) -> Self {
-        self.config.revisions = Revisions::of(revisions);
-        self
+    pub fn revisions(self, revisions: impl IntoIterator<Item = Revision>) -> Self {
+        self.configure(|config| config.revisions = Revisions::of(revisions))
     }
 
     /// Serves the revisions of one era only.
@@ -253,16 +227,14 @@ impl<R: Runtime> Server<R> {
 
     /// Bounds other than the default ones.
     #[must_use]
-    pub fn limits(mut self, limits: Limits) -> Self {
-        self.config.limits = limits;
-        self
+    pub fn limits(self, limits: Limits) -> Self {
+        self.configure(|config| config.limits = limits)
     }
 
     /// Offers log messages: see [`Context::log`](crate::Context::log). Deprecated by revision 2026-07-28.
     #[must_use]
-    pub fn logging(mut self) -> Self {
-        self.config.logging = true;
-        self
+    pub fn logging(self) -> Self {
+        self.configure(|config| config.logging = true)
     }
 
     /// Answers HTTP requests for this host, too, and for web pages that it serves. Default: loopback names
@@ -283,8 +255,8 @@ impl<R: Runtime> Server<R> {
 
     /// Whatever else can be configured.
     #[must_use]
-    pub fn configure(mut self, change: impl FnOnce(&mut Config)) -> Self {
-        change(&mut self.config);
+    pub fn configure(self, change: impl FnOnce(&mut Config)) -> Self {
+        self.live.build(|offer| change(offer.config_mut()));
         self
     }
 
@@ -327,13 +299,9 @@ impl<R: Runtime> Server<R> {
         if let Some(misuse) = self.misuse {
             return Err(misuse.into());
         }
-        self.runtime.configure(&self.config.limits);
-        let shared = Shared {
-            runtime: self.runtime,
-            config: Arc::new(self.config),
-            handlers: self.handlers,
-            on_error: self.on_error,
-        };
+        let config = self.live.offer().config().clone();
+        self.runtime.configure(&config.limits);
+        let shared = Shared { runtime: self.runtime, config, live: self.live, on_error: self.on_error };
         for entry in shared.config.tools.iter() {
             for warning in &entry.warnings {
                 shared.report(&Report::ours(format!("tool {}", entry.tool.name), warning));
@@ -341,14 +309,6 @@ impl<R: Runtime> Server<R> {
         }
         Ok(Arc::new(shared))
     }
-}
-
-/// Clients ask for suggestions for what is declared only.
-fn completable(known: bool, kind: &str, name: &str, argument: &str) -> Result<(), ApiMisuse> {
-    if known {
-        return Ok(());
-    }
-    Err(ApiMisuse::new(format!("there is no {kind} `{name}` with `{argument}` to complete; add it before")))
 }
 
 /// What becomes of reports that nobody asked for.
@@ -361,12 +321,14 @@ fn print_ours(report: &Report) {
 
 impl<R: Runtime> fmt::Debug for Server<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let offer = self.live.offer();
+        let config = offer.config();
         f.debug_struct("Server")
-            .field("identity", &self.config.identity())
-            .field("tools", &self.config.tools.len())
-            .field("prompts", &self.config.prompts.len())
-            .field("resources", &self.config.resources.len())
-            .field("templates", &self.config.templates.len())
+            .field("identity", config.identity())
+            .field("tools", &config.tools.len())
+            .field("prompts", &config.prompts.len())
+            .field("resources", &config.resources.len())
+            .field("templates", &config.templates.len())
             .finish_non_exhaustive()
     }
 }

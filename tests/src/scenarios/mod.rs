@@ -6,6 +6,7 @@ pub mod features;
 pub mod http;
 pub mod stdio;
 pub mod streams;
+pub mod subscriptions;
 pub mod tools;
 
 use std::process::Stdio;

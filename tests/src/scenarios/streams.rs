@@ -11,7 +11,7 @@ use crate::support::{Events, Gate};
 type Stream<K> = <<K as Kit>::Runtime as Runtime>::Stream;
 
 /// Two ends of a socket.
-fn ends<K: Kit>() -> (Stream<K>, Stream<K>) {
+pub(super) fn ends<K: Kit>() -> (Stream<K>, Stream<K>) {
     let runtime = K::Runtime::default();
     let listener = K::block_on(runtime.listen("127.0.0.1:0".into())).unwrap();
     let port = runtime.local_address(&listener).unwrap().port();
@@ -23,7 +23,7 @@ fn ends<K: Kit>() -> (Stream<K>, Stream<K>) {
     (connecting.join(), accepted.unwrap())
 }
 
-fn client<K: Kit>(stream: Stream<K>, era: EraChoice) -> Client<K> {
+pub(super) fn client<K: Kit>(stream: Stream<K>, era: EraChoice) -> Client<K> {
     K::wait(builder::<K>(era).stream(stream)).unwrap()
 }
 

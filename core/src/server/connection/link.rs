@@ -51,6 +51,10 @@ impl Link {
         &self.config
     }
 
+    pub(super) fn set_config(&mut self, config: Arc<Config>) {
+        self.config = config;
+    }
+
     /// Whether so much waits for the peer or for the application that no further input is processed.
     pub(super) fn is_full(&self) -> bool {
         let limits = &self.config.limits;

@@ -1,0 +1,248 @@
+//! What a server offers, as snapshots: one is in force, and a change puts another in its place.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use mcp_proto::error::ApiMisuse;
+use mcp_proto::server::{Config, Target};
+
+use crate::handler::{Boxed, Handlers, Run};
+use crate::prompt::{Prompt, PromptArguments};
+use crate::resource::{Resource, ResourceTemplate};
+use crate::tool::{Handler, Tool};
+
+/// One snapshot: what the machines know, and what serves it.
+#[derive(Clone)]
+pub(crate) struct Offer {
+    config: Arc<Config>,
+    handlers: Handlers,
+}
+
+impl Offer {
+    pub(crate) fn config(&self) -> &Arc<Config> {
+        &self.config
+    }
+
+    /// The configuration, to change it. Copied first where somebody else has the snapshot.
+    pub(crate) fn config_mut(&mut self) -> &mut Config {
+        Arc::make_mut(&mut self.config)
+    }
+
+    pub(crate) fn handler(&self, target: &Target) -> Option<&Run> {
+        self.handlers.get(target)
+    }
+
+    pub(crate) fn add_tool(&mut self, tool: Tool, handler: Handler) -> Result<(), ApiMisuse> {
+        let tool = tool.into_model(handler.schema)?;
+        let name = tool.name.clone();
+        self.config_mut().tools.insert(tool)?;
+        self.handlers.tools.insert(name, handler.run);
+        Ok(())
+    }
+
+    pub(crate) fn add_prompt<A: PromptArguments>(
+        &mut self,
+        prompt: Prompt,
+        handler: Boxed,
+    ) -> Result<(), ApiMisuse> {
+        let prompt = prompt.into_model::<A>();
+        let name = prompt.name.clone();
+        self.config_mut().prompts.insert(prompt)?;
+        self.handlers.prompts.insert(name, handler.0);
+        Ok(())
+    }
+
+    pub(crate) fn add_resource(&mut self, resource: Resource, handler: Boxed) -> Result<(), ApiMisuse> {
+        let uri = resource.0.uri.clone();
+        self.config_mut().resources.insert(resource.0)?;
+        self.handlers.resources.insert(uri, handler.0);
+        Ok(())
+    }
+
+    pub(crate) fn add_template(
+        &mut self,
+        template: ResourceTemplate,
+        handler: Boxed,
+    ) -> Result<(), ApiMisuse> {
+        let uris = template.0.uri_template.clone();
+        self.config_mut().templates.insert(template.0)?;
+        self.handlers.templates.insert(uris, handler.0);
+        Ok(())
+    }
+
+    pub(crate) fn complete_prompt(
+        &mut self,
+        prompt: &str,
+        argument: &str,
+        handler: Boxed,
+    ) -> Result<(), ApiMisuse> {
+        let entry = self.config.prompts.get(prompt);
+        let known =
+            entry.is_some_and(|entry| entry.prompt.arguments.iter().any(|known| known.name == argument));
+        completable(known, "prompt", prompt, argument)?;
+        let of = &mut self.handlers.completions.prompts;
+        of.entry(prompt.to_owned()).or_default().insert(argument.to_owned(), handler.0);
+        self.config_mut().completions = true;
+        Ok(())
+    }
+
+    pub(crate) fn complete_template(
+        &mut self,
+        uri_template: &str,
+        variable: &str,
+        handler: Boxed,
+    ) -> Result<(), ApiMisuse> {
+        let entry = self.config.templates.get(uri_template);
+        let known = entry.is_some_and(|entry| entry.variables().any(|known| known == variable));
+        completable(known, "resource template", uri_template, variable)?;
+        let of = &mut self.handlers.completions.templates;
+        of.entry(uri_template.to_owned()).or_default().insert(variable.to_owned(), handler.0);
+        self.config_mut().completions = true;
+        Ok(())
+    }
+
+    pub(crate) fn remove_tool(&mut self, name: &str) {
+        self.config_mut().tools.remove(name);
+        self.handlers.tools.remove(name);
+    }
+
+    pub(crate) fn remove_prompt(&mut self, name: &str) {
+        self.config_mut().prompts.remove(name);
+        self.handlers.prompts.remove(name);
+        self.handlers.completions.prompts.remove(name);
+    }
+
+    pub(crate) fn remove_resource(&mut self, uri: &str) {
+        self.config_mut().resources.remove(uri);
+        self.handlers.resources.remove(uri);
+    }
+
+    pub(crate) fn remove_template(&mut self, uri_template: &str) {
+        self.config_mut().templates.remove(uri_template);
+        self.handlers.templates.remove(uri_template);
+        self.handlers.completions.templates.remove(uri_template);
+    }
+
+    /// Whether `target` was found in this snapshot, and not in an earlier or later one.
+    fn made(&self, target: &Target) -> bool {
+        let config = &self.config;
+        match target {
+            Target::Tool(entry) => {
+                config.tools.get(&entry.tool.name).is_some_and(|found| Arc::ptr_eq(found, entry))
+            }
+            Target::Prompt(entry) => {
+                config.prompts.get(&entry.prompt.name).is_some_and(|found| Arc::ptr_eq(found, entry))
+            }
+            Target::Resource(entry) => {
+                config.resources.get(&entry.resource.uri).is_some_and(|found| Arc::ptr_eq(found, entry))
+            }
+            Target::Template(read) => {
+                let uris = &read.template.template.uri_template;
+                config.templates.get(uris).is_some_and(|found| Arc::ptr_eq(found, &read.template))
+            }
+            _ => self.handlers.get(target).is_some(),
+        }
+    }
+}
+
+/// Clients ask for suggestions for what is declared only.
+fn completable(known: bool, kind: &str, name: &str, argument: &str) -> Result<(), ApiMisuse> {
+    if known {
+        return Ok(());
+    }
+    Err(ApiMisuse::new(format!("there is no {kind} `{name}` with `{argument}` to complete; add it before")))
+}
+
+/// The snapshot in force.
+pub(crate) struct Live {
+    offer: Mutex<Arc<Offer>>,
+    /// Counts the snapshots, so that whoever has one sees without the lock whether it is still in force.
+    generation: AtomicU64,
+}
+
+impl Live {
+    pub(crate) fn new(config: Config) -> Self {
+        let offer = Offer { config: Arc::new(config), handlers: Handlers::default() };
+        Self { offer: Mutex::new(Arc::new(offer)), generation: AtomicU64::new(0) }
+    }
+
+    /// The snapshot in force.
+    pub(crate) fn offer(&self) -> Arc<Offer> {
+        self.lock().clone()
+    }
+
+    /// Changes a server that is being put together: in place, as nobody else has the snapshot.
+    pub(crate) fn build<T>(&self, change: impl FnOnce(&mut Offer) -> T) -> T {
+        change(Arc::make_mut(&mut self.lock()))
+    }
+
+    /// Puts another snapshot in force, or none if `change` fails. Returns the old and the new one; the old
+    /// one may be dropped with no lock held.
+    pub(crate) fn replace(
+        &self,
+        change: impl FnOnce(&mut Offer) -> Result<(), ApiMisuse>,
+    ) -> Result<(Arc<Offer>, Arc<Offer>), ApiMisuse> {
+        let mut offer = self.lock();
+        let mut next = Offer::clone(&offer);
+        change(&mut next)?;
+        let next = Arc::new(next);
+        let old = std::mem::replace(&mut *offer, next.clone());
+        self.generation.fetch_add(1, Ordering::Release);
+        Ok((old, next))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Arc<Offer>> {
+        self.offer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The snapshot in force, as one connection has it.
+pub(crate) struct Current {
+    live: Arc<Live>,
+    generation: u64,
+    offer: Arc<Offer>,
+    /// Earlier ones in which something was found that is not yet being served.
+    before: Vec<Arc<Offer>>,
+}
+
+impl Current {
+    pub(crate) fn new(live: Arc<Live>) -> Self {
+        // Read before the snapshot: one that is newer than its number is only taken once more.
+        let generation = live.generation.load(Ordering::Acquire);
+        Self { generation, offer: live.offer(), live, before: Vec::new() }
+    }
+
+    /// The one in force. Takes no lock unless there is a new one.
+    pub(crate) fn offer(&mut self) -> &Arc<Offer> {
+        self.refresh();
+        &self.offer
+    }
+
+    /// The new one, if there is one.
+    pub(crate) fn refresh(&mut self) -> Option<&Arc<Offer>> {
+        let generation = self.live.generation.load(Ordering::Acquire);
+        if generation == self.generation {
+            return None;
+        }
+        self.generation = generation;
+        let offer = self.live.offer();
+        self.before.push(std::mem::replace(&mut self.offer, offer));
+        Some(&self.offer)
+    }
+
+    /// The one in which `target` was found.
+    pub(crate) fn made(&self, target: &Target) -> Arc<Offer> {
+        let mut earlier = self.before.iter().rev();
+        let made = if self.before.is_empty() || self.offer.made(target) {
+            None
+        } else {
+            earlier.find(|offer| offer.made(target))
+        };
+        made.unwrap_or(&self.offer).clone()
+    }
+
+    /// Nothing that was found waits any more. Returns what is to be dropped with no lock held.
+    pub(crate) fn settle(&mut self) -> Vec<Arc<Offer>> {
+        std::mem::take(&mut self.before)
+    }
+}
