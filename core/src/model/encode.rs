@@ -46,6 +46,23 @@ pub trait Members {
     fn is_missing(&self) -> bool {
         false
     }
+
+    /// What a result amounts to, for those who watch.
+    fn kind(&self) -> ResultKind {
+        ResultKind::Complete
+    }
+}
+
+/// What a result amounts to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ResultKind {
+    /// What was asked for.
+    Complete,
+    /// A tool failed in a way that the model may read.
+    ToolError,
+    /// The client is to answer something first.
+    InputRequired,
 }
 
 impl<T: Members + ?Sized> Encode for T {

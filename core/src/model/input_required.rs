@@ -4,7 +4,7 @@
 
 use super::decode::{Rest, Tagged, tagged};
 use super::elicitation::ElicitRequestParams;
-use super::encode::{In, Members, Object};
+use super::encode::{In, Members, Object, ResultKind};
 use super::json::{Json, JsonMap};
 use super::macros::{open_object, setters};
 use super::meta::Meta;
@@ -86,6 +86,10 @@ impl Members for InputRequiredResult {
 
     fn metadata(&self, _revision: Revision) -> Option<&Meta> {
         Some(&self.meta)
+    }
+
+    fn kind(&self) -> ResultKind {
+        ResultKind::InputRequired
     }
 }
 

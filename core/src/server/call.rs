@@ -17,7 +17,7 @@ use crate::model::capabilities::ClientCapabilities;
 use crate::model::error_data::MissingRequiredClientCapabilityData;
 use crate::model::logging::LoggingLevel;
 use crate::model::meta::RequestMeta;
-use crate::model::{Identified, In, Json, Members};
+use crate::model::{Identified, In, Json, Members, ResultKind};
 use crate::wire::jsonrpc::{self, ProgressToken, RequestId};
 
 /// Names a call within its connection or exchange; never reused there.
@@ -167,6 +167,11 @@ pub trait WriteResult {
     fn is_missing(&self) -> bool {
         false
     }
+
+    /// What the result amounts to.
+    fn kind(&self) -> ResultKind {
+        ResultKind::Complete
+    }
 }
 
 impl<T: Members> WriteResult for T {
@@ -182,6 +187,10 @@ impl<T: Members> WriteResult for T {
 
     fn is_missing(&self) -> bool {
         Members::is_missing(self)
+    }
+
+    fn kind(&self) -> ResultKind {
+        Members::kind(self)
     }
 }
 

@@ -3,11 +3,13 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::custom::Custom;
 use super::policy::HttpPolicy;
 use super::prompts::Prompts;
 use super::resources::{Resources, Templates};
 use super::tools::Tools;
 use crate::dialect::{Era, Revision};
+use crate::error::ApiMisuse;
 use crate::leniency::Leniency;
 use crate::limits::Limits;
 use crate::model::caching::{CacheScope, TtlMs};
@@ -15,6 +17,7 @@ use crate::model::capabilities::{
     PromptsCapability, ResourcesCapability, ServerCapabilities, ToolsCapability,
 };
 use crate::model::lifecycle::Implementation;
+use crate::model::meta::{KeyFault, check_key};
 use crate::model::{In, Json, JsonMap};
 
 /// Everything that connections and exchanges need to know of their server.
@@ -48,9 +51,11 @@ pub struct Config {
     pub completions: bool,
     /// Whether log messages may be sent to clients that ask for them; declares `logging`. Default `false`.
     pub logging: bool,
+    /// Methods and notifications of the application's own. Default none.
+    pub custom: Custom,
     /// Experimental capabilities to declare, by name. Default none.
     pub experimental: JsonMap,
-    /// Extensions to declare to modern clients, by identifier. Default none.
+    /// Extensions to declare to modern clients, by identifier; see [`extension`](Self::extension). Default none.
     pub extensions: JsonMap,
     /// How long `server/discover` may be kept, and by whom, and lists that do not say it themselves. Default:
     /// stale at once, private.
@@ -61,6 +66,9 @@ pub struct Config {
     pub page_size: Option<usize>,
     /// Whether modern results name the server in `_meta` (META-19). Default `true`.
     pub name_in_results: bool,
+    /// Whether requests that need no application, such as lists, are handed out as calls, too, so that it may
+    /// watch and refuse them; see [`Target::Protocol`](super::Target::Protocol). Default `false`.
+    pub hand_out_all: bool,
     /// Whether bytes on a stream that are no message at all are answered with an error without id. Default
     /// `true`; turn it off where noise is to be expected among the messages. Requests are always answered.
     pub answer_noise: bool,
@@ -103,12 +111,14 @@ impl Config {
             templates: Templates::new(),
             completions: false,
             logging: false,
+            custom: Custom::new(),
             experimental: JsonMap::new(),
             extensions: JsonMap::new(),
             cache: CacheHint::default(),
             http: HttpPolicy::default(),
             page_size: None,
             name_in_results: true,
+            hand_out_all: false,
             answer_noise: true,
         }
     }
@@ -181,6 +191,30 @@ impl Config {
     pub fn logging(mut self, logging: bool) -> Self {
         self.logging = logging;
         self
+    }
+
+    /// Declares an extension, with its settings: an object, empty when there are none (EXT-04).
+    ///
+    /// <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#extension-negotiation>
+    ///
+    /// # Errors
+    ///
+    /// When `id` is not a prefix, `/` and a name (EXT-02), or the settings are no object.
+    pub fn extension(&mut self, id: &str, settings: Json) -> Result<(), ApiMisuse> {
+        let fault = match check_key(id) {
+            // Those of the protocol's authors have its prefix.
+            Ok(()) | Err(KeyFault::Reserved) if id.contains('/') && !id.ends_with('/') => None,
+            Ok(()) | Err(KeyFault::Reserved) => Some("it must be a prefix, `/` and a name".into()),
+            Err(fault) => Some(alloc::format!("{fault}")),
+        };
+        if let Some(fault) = fault {
+            return Err(ApiMisuse::new(alloc::format!("the extension `{id}`: {fault}")));
+        }
+        if !settings.is_object() {
+            return Err(ApiMisuse::new(alloc::format!("the settings of the extension `{id}` are no object")));
+        }
+        self.extensions.insert(id.into(), settings);
+        Ok(())
     }
 
     /// With hints for caches.

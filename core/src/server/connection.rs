@@ -16,6 +16,7 @@ use super::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::error::ErrorObject;
 use crate::head::End;
+use crate::model::Json;
 use crate::model::logging::LoggingMessageNotificationParams;
 use crate::time::{Instant, Now, WakeReason};
 use crate::wire::lines::Lines;
@@ -197,6 +198,18 @@ impl Connection {
     /// when the server does not declare `logging`, and when too much waits to be sent.
     pub fn log(&mut self, _now: Now, call: CallId, message: &LoggingMessageNotificationParams) {
         self.link.log(call, message);
+    }
+
+    /// A notification of the application's own, on behalf of the call. One with a name of the protocol or
+    /// parameters that are no object becomes a diagnostic. Dropped when too much waits to be sent.
+    pub fn notify(&mut self, _now: Now, call: CallId, method: &str, params: &Json) {
+        self.link.notify(call, method, params);
+    }
+
+    /// Answers a [`Target::Protocol`](super::Target::Protocol) as if it had not been handed out. For another
+    /// call, nothing happens.
+    pub fn proceed(&mut self, _now: Now, call: CallId) {
+        self.link.proceed(call);
     }
 
     /// Takes no new calls. Running ones may finish, for as long as whoever drives this is willing to wait.

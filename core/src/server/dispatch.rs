@@ -14,11 +14,12 @@ use super::answers;
 use super::call::{Call, Spans, span};
 use super::catalog::{Catalog, Position};
 use super::config::Config;
+use super::custom::TOLD;
 use super::find;
 use super::headers;
 use super::refusal::Refusal;
 use super::session::SessionState;
-use super::target::Target;
+use super::target::{ProtocolRequest, Target};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Era, Revision};
 use crate::error::{ApiMisuse, code};
@@ -186,6 +187,25 @@ pub(super) fn plan(
     params: &Params<'_>,
     whole: &str,
 ) -> Result<Plan, Refusal> {
+    let plan = plan_own(config, era, request, params, whole)?;
+    if !config.hand_out_all {
+        return Ok(plan);
+    }
+    match ProtocolRequest::new(plan) {
+        Ok(own) => {
+            draft(config, era, request, params, whole, Target::Protocol(Arc::new(own))).map(Plan::Call)
+        }
+        Err(plan) => Ok(plan),
+    }
+}
+
+fn plan_own(
+    config: &Config,
+    era: Era,
+    request: &Request<'_>,
+    params: &Params<'_>,
+    whole: &str,
+) -> Result<Plan, Refusal> {
     let (tools, prompts) = (!config.tools.is_empty(), !config.prompts.is_empty());
     let resources = config.has_resources();
     let list = |list, position: Result<_, _>| position.map(|position| Plan::List(list, position));
@@ -218,6 +238,9 @@ pub(super) fn plan(
             Err(Refusal::plain(code::METHOD_NOT_FOUND, message).with_data(versions(config, None)))
         }
         (era, method) => {
+            if let Some(custom) = config.custom.get(method) {
+                return call(Ok(Target::Custom(Arc::clone(custom))));
+            }
             let detail =
                 alloc::format!("expected a method of the {era} era, found `{}`", text::excerpt(method));
             Err(Refusal::new(code::METHOD_NOT_FOUND, "Method not found", detail))
@@ -226,8 +249,11 @@ pub(super) fn plan(
 }
 
 /// Whether a request of this method may become a call.
-pub(super) fn may_be_call(method: &str) -> bool {
-    matches!(method, "tools/call" | "prompts/get" | "resources/read" | "completion/complete")
+pub(super) fn may_be_call(config: &Config, method: &str) -> bool {
+    match method {
+        "tools/call" | "prompts/get" | "resources/read" | "completion/complete" => true,
+        method => config.hand_out_all || config.custom.get(method).is_some(),
+    }
 }
 
 /// A member of `params` is missing.
@@ -269,11 +295,15 @@ fn draft(
 
 /// What `Mcp-Name` has to repeat for a request of this method, if anything (HDR-07, HDR-08). The checks of
 /// headers need it before the plan.
-pub(super) fn name_of<'a>(method: &str, params: &Params<'a>) -> Result<Option<Cow<'a, str>>, Refusal> {
-    let (value, path) = match method {
+pub(super) fn name_of<'a>(
+    config: &Config,
+    request: &Request<'a>,
+    params: &Params<'a>,
+) -> Result<Option<Cow<'a, str>>, Refusal> {
+    let (value, path) = match &*request.method {
         "tools/call" | "prompts/get" => (params.name, "params.name"),
         "resources/read" => (params.uri, "params.uri"),
-        _ => return Ok(None),
+        method => return config.custom.get(method).map_or(Ok(None), |custom| custom.name_in(request.params)),
     };
     let name = value.map(|name| jsonrpc::decode_at::<Text<'a>>(name.get(), path));
     Ok(name.transpose()?.map(|name| name.0))
@@ -414,7 +444,7 @@ pub(super) enum Notice {
     Ignored(String),
 }
 
-pub(super) fn notice(notification: &Notification<'_>) -> Notice {
+pub(super) fn notice(config: &Config, notification: &Notification<'_>) -> Notice {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Cancelled {
@@ -428,9 +458,7 @@ pub(super) fn notice(notification: &Notification<'_>) -> Notice {
             Ok(Cancelled { request_id, reason }) => Notice::Cancelled { request: request_id, reason },
             Err(error) => Notice::Ignored(alloc::format!("a cancellation: {}", error.message)),
         },
-        "notifications/roots/list_changed" | "notifications/progress" | "notifications/tasks/status" => {
-            Notice::Other
-        }
+        method if TOLD.contains(&method) || config.custom.listens(method) => Notice::Other,
         method => {
             let method = text::excerpt(method);
             Notice::Ignored(alloc::format!("expected a notification that clients send, found `{method}`"))

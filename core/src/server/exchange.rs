@@ -19,6 +19,7 @@ use self::serve::Ask;
 use super::batch::{Batches, Finished};
 use super::call::{Call, CallId, Progress, WriteResult};
 use super::config::Config;
+use super::dispatch::{self, Plan};
 use super::in_flight::{InFlight, Running};
 use super::media::Accepts;
 use super::notify;
@@ -30,6 +31,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::Era;
 use crate::error::ErrorObject;
 use crate::head::{BodyLength, End, Headers, RequestHead, ResponseHead};
+use crate::model::Json;
 use crate::model::logging::LoggingMessageNotificationParams;
 use crate::time::{Instant, Now, WakeReason};
 use crate::wire::jsonrpc::{self, RequestId};
@@ -348,6 +350,51 @@ impl Exchange {
             self.diagnose(diagnostic);
         }
         self.reported(now, head);
+    }
+
+    /// A notification of the application's own, on behalf of the call. One with a name of the protocol or
+    /// parameters that are no object becomes a diagnostic. Dropped when the client takes no event stream, and
+    /// when too much waits to be sent.
+    pub fn notify(&mut self, now: Now, call: CallId, method: &str, params: &Json) {
+        let full = self.is_full();
+        let Some(running) = self.calls.get_mut(call).filter(|_| !full) else { return };
+        let mut failed = None;
+        let head = self.reply.notification(|out| {
+            failed = notify::custom(method, params, out).err();
+            failed.is_none()
+        });
+        if let Some(misuse) = failed {
+            let diagnostic = Diagnostic::misuse(misuse).request(&running.request);
+            self.diagnose(diagnostic);
+        }
+        self.reported(now, head);
+    }
+
+    /// Answers a [`Target::Protocol`](super::Target::Protocol) as if it had not been handed out. For another
+    /// call, nothing happens.
+    pub fn proceed(&mut self, _now: Now, call: CallId) {
+        let Some(asked) = self.calls.protocol(call) else { return };
+        let Some(running) = self.calls.finish(call) else { return };
+        if let (Plan::SetLevel(level), Some(session)) = (&asked.plan, self.session.clone()) {
+            let level = *level;
+            self.outputs.push_back(ExchangeOutput::Session(SessionQuery::SetLevel { session, level }));
+        }
+        self.finish(running.request.clone());
+        let config = Arc::clone(&self.config);
+        let Running { request, revision, .. } = &running;
+        let mut failed = None;
+        self.over(
+            &running,
+            Some(|out: &mut Vec<u8>| {
+                if let Err(misuse) = dispatch::answer(&config, *revision, request, &asked.plan, out) {
+                    jsonrpc::write_error(out, Some(request), &refusal::unwritable());
+                    failed = Some(misuse);
+                }
+            }),
+        );
+        if let Some(misuse) = failed {
+            self.diagnose(Diagnostic::misuse(misuse).request(request));
+        }
     }
 
     fn reported(&mut self, now: Now, head: Option<ExchangeOutput>) {

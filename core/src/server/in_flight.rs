@@ -1,9 +1,10 @@
 //! The calls that are running: found by their own id from inside, by the request's id from outside.
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::call::{Call, CallId, Progress, WriteResult, resource_not_found};
-use super::target::Target;
+use super::target::{ProtocolRequest, Target};
 use crate::dialect::Revision;
 use crate::error::ErrorObject;
 use crate::model::logging::LoggingLevel;
@@ -21,8 +22,8 @@ pub(super) struct Running {
     reported: Option<f64>,
     /// The least severe log message that the request asked for itself.
     pub(super) level: Option<LoggingLevel>,
-    /// What is being read, if this reads a resource.
-    reads: Option<Target>,
+    /// What it is for, if that is needed for its answer.
+    target: Option<Target>,
 }
 
 impl Running {
@@ -60,7 +61,8 @@ impl InFlight {
             token: call.token.clone(),
             reported: None,
             level: call.level,
-            reads: call.target.uri().map(|_| call.target.clone()),
+            target: matches!(call.target, Target::Resource(_) | Target::Template(_) | Target::Protocol(_))
+                .then(|| call.target.clone()),
         });
         id
     }
@@ -69,8 +71,16 @@ impl InFlight {
     /// not tell it from a resource without contents (RES-14).
     pub(super) fn missing(&self, id: CallId, result: &dyn WriteResult) -> Option<ErrorObject> {
         let running = self.running.get(self.place(id)?)?;
-        let uri = running.reads.as_ref()?.uri()?;
+        let uri = running.target.as_ref()?.uri()?;
         result.is_missing().then(|| resource_not_found(uri))
+    }
+
+    /// What the machine answers itself, if that is what the call is for.
+    pub(super) fn protocol(&self, id: CallId) -> Option<Arc<ProtocolRequest>> {
+        match self.running.get(self.place(id)?)?.target.as_ref()? {
+            Target::Protocol(request) => Some(Arc::clone(request)),
+            _ => None,
+        }
     }
 
     pub(super) fn get_mut(&mut self, id: CallId) -> Option<&mut Running> {

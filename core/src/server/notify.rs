@@ -5,11 +5,12 @@ use alloc::vec::Vec;
 use serde::ser::SerializeMap;
 
 use super::call::Progress;
+use super::custom;
 use super::in_flight::Running;
 use crate::error::ApiMisuse;
 use crate::model::encode::{Number, Object};
 use crate::model::logging::{LoggingLevel, LoggingMessageNotificationParams};
-use crate::model::{In, Members};
+use crate::model::{In, Json, Members};
 use crate::wire::jsonrpc::{self, ProgressToken};
 
 /// Appends `notifications/progress` if the client asked for it and it goes forward. `false` when nothing
@@ -38,6 +39,12 @@ impl Members for ProgressParams<'_> {
         }
         Ok(())
     }
+}
+
+/// Appends a notification of the application's own.
+pub(super) fn custom(method: &str, params: &Json, out: &mut Vec<u8>) -> Result<(), ApiMisuse> {
+    custom::check("notification", method)?;
+    jsonrpc::write_notification(out, method, Some(params))
 }
 
 /// Appends `notifications/message` if it is at least as severe as the client asked for.

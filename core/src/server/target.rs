@@ -5,6 +5,8 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use core::fmt;
 
+use super::custom::CustomMethod;
+use super::dispatch::{List, Plan};
 use super::prompts::PromptEntry;
 use super::resources::{ResourceEntry, TemplateEntry};
 use super::template::Values;
@@ -32,15 +34,33 @@ pub enum Target {
     Template(Arc<TemplateRead>),
     /// `completion/complete`. Answered by a [`CompleteResult`](crate::model::CompleteResult).
     Completion(Arc<Completing>),
+    /// A method of the application's own, with [`Call::params`](super::Call::params). Answered by any object,
+    /// such as a [`CustomResult`](crate::model::CustomResult).
+    Custom(Arc<CustomMethod>),
+    /// A request that the machine answers itself, handed out because of
+    /// [`Config::hand_out_all`](super::Config::hand_out_all): with `proceed` it is answered as it would have been.
+    Protocol(Arc<ProtocolRequest>),
 }
 
 impl Target {
+    /// The method of the request.
+    pub fn method(&self) -> &str {
+        match self {
+            Self::Tool(_) => "tools/call",
+            Self::Prompt(_) => "prompts/get",
+            Self::Resource(_) | Self::Template(_) => "resources/read",
+            Self::Completion(_) => "completion/complete",
+            Self::Custom(method) => &method.name,
+            Self::Protocol(request) => request.method,
+        }
+    }
+
     /// The URI to read, if the call is to read one.
     pub fn uri(&self) -> Option<&str> {
         match self {
             Self::Resource(entry) => Some(&entry.resource.uri),
             Self::Template(read) => Some(&read.uri),
-            Self::Tool(_) | Self::Prompt(_) | Self::Completion(_) => None,
+            _ => None,
         }
     }
 
@@ -52,15 +72,43 @@ impl Target {
         }
     }
 
-    /// What this server calls it: nothing that a client made up.
-    pub(super) fn own_name(&self) -> &str {
+    /// What this server calls it: nothing that a client made up. Of what has no name of its own, the method.
+    pub fn own_name(&self) -> &str {
         match self {
             Self::Tool(entry) => &entry.tool.name,
             Self::Prompt(entry) => &entry.prompt.name,
             Self::Resource(entry) => &entry.resource.uri,
             Self::Template(read) => &read.template.template.uri_template,
             Self::Completion(completing) => completing.of.name(),
+            Self::Custom(method) => &method.name,
+            Self::Protocol(request) => request.method,
         }
+    }
+}
+
+/// A request of the protocol that needs no application.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ProtocolRequest {
+    /// The method: one of the lists, `server/discover`, `ping` or `logging/setLevel`.
+    pub method: &'static str,
+    pub(super) plan: Plan,
+}
+
+impl ProtocolRequest {
+    /// The request, unless it opens a session or is one for the application.
+    pub(super) fn new(plan: Plan) -> Result<Self, Plan> {
+        let method = match &plan {
+            Plan::Initialize(_) | Plan::Call(_) => return Err(plan),
+            Plan::Ping => "ping",
+            Plan::Discover => "server/discover",
+            Plan::List(List::Tools, _) => "tools/list",
+            Plan::List(List::Prompts, _) => "prompts/list",
+            Plan::List(List::Resources, _) => "resources/list",
+            Plan::List(List::Templates, _) => "resources/templates/list",
+            Plan::SetLevel(_) => "logging/setLevel",
+        };
+        Ok(Self { method, plan })
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::dialect::{Revision, Tasks};
 use crate::model::content::ContentBlock;
 use crate::model::decode::Key;
-use crate::model::encode::{Members, Object};
+use crate::model::encode::{Members, Object, ResultKind};
 use crate::model::json::{Json, JsonMap};
 use crate::model::macros::{open_object, setters};
 use crate::model::meta::Meta;
@@ -227,6 +227,10 @@ impl Members for CallToolResult {
         to.structured_content(self.structured_content.as_ref())?;
         to.optional("isError", &self.is_error)?;
         to.open(&self.extra, Self::KNOWN)
+    }
+
+    fn kind(&self) -> ResultKind {
+        if self.failed() { ResultKind::ToolError } else { ResultKind::Complete }
     }
 
     fn metadata(&self, _revision: Revision) -> Option<&Meta> {

@@ -9,6 +9,7 @@ use super::Output;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Era;
 use crate::error::{ApiMisuse, ErrorObject, code};
+use crate::model::Json;
 use crate::model::logging::LoggingMessageNotificationParams;
 use crate::server::answers;
 use crate::server::batch::{Batches, Finished};
@@ -228,7 +229,7 @@ impl Link {
     }
 
     fn notification(&mut self, notification: &Notification<'_>) {
-        match dispatch::notice(notification) {
+        match dispatch::notice(&self.config, notification) {
             Notice::Initialized => match &mut self.session {
                 Some(session) if !session.initialized => {
                     session.initialized = true;
@@ -300,6 +301,32 @@ impl Link {
                 self.diagnose(diagnostic);
             }
         }
+    }
+
+    pub(super) fn notify(&mut self, call: CallId, method: &str, params: &Json) {
+        if self.held() > self.config.limits.transmit {
+            return;
+        }
+        let Some(running) = self.calls.get_mut(call) else { return };
+        let out = self.transmit.buffer();
+        match notify::custom(method, params, out) {
+            Ok(()) => out.push(b'\n'),
+            Err(misuse) => {
+                let diagnostic = Diagnostic::misuse(misuse).request(&running.request);
+                self.diagnose(diagnostic);
+            }
+        }
+    }
+
+    pub(super) fn proceed(&mut self, call: CallId) {
+        let Some(request) = self.calls.protocol(call) else { return };
+        let Some(Running { request: id, revision, batch, .. }) = self.calls.finish(call) else { return };
+        if let (Plan::SetLevel(level), Some(session)) = (&request.plan, &mut self.session) {
+            session.level = *level;
+        }
+        let config = Arc::clone(&self.config);
+        self.send(&id, batch, |out| dispatch::answer(&config, revision, &id, &request.plan, out));
+        self.over(batch);
     }
 
     /// Writes a response, on a line of its own or into its batch. One that cannot be written becomes an

@@ -5,6 +5,7 @@ mod bounds;
 mod caching;
 mod calls;
 mod completion;
+mod custom;
 mod ends;
 mod lifecycle;
 mod messages;

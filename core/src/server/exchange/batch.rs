@@ -3,14 +3,16 @@
 //! <https://modelcontextprotocol.io/specification/2025-03-26/basic/index#batching>
 
 use alloc::collections::BTreeSet;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use super::serve::told;
 use super::{Exchange, ExchangeOutput, Stage};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Era;
 use crate::error::code;
+use crate::server::config::Config;
 use crate::server::dispatch::{self, Notice, Params, Plan};
 use crate::server::refusal::{self, Refusal};
 use crate::server::session::SessionState;
@@ -33,7 +35,7 @@ impl Exchange {
                 Ok(Message::Request(request)) => {
                     let served = self.batched(&request, batch, &state);
                     if served.is_err()
-                        && dispatch::may_be_call(&request.method)
+                        && dispatch::may_be_call(&self.config, &request.method)
                         && !self.calls.contains(&request.id)
                     {
                         // Noted as a call when the batch came, and is none.
@@ -110,7 +112,7 @@ impl Exchange {
 
     fn batched_notice(&mut self, notification: &Notification<'_>) {
         let Some(session) = self.session.clone() else { return };
-        let told = match dispatch::notice(notification) {
+        let told = match dispatch::notice(&self.config, notification) {
             Notice::Initialized => {
                 self.outputs.push_back(ExchangeOutput::Session(SessionQuery::Initialized { session }));
                 ExchangeOutput::Initialized
@@ -118,10 +120,7 @@ impl Exchange {
             Notice::Cancelled { request, .. } => {
                 ExchangeOutput::Session(SessionQuery::Cancel { session, request })
             }
-            Notice::Other => ExchangeOutput::Notification {
-                method: notification.method.to_string(),
-                params: notification.params.map_or("{}", |params| params.get()).to_string(),
-            },
+            Notice::Other => told(notification),
             Notice::Ignored(detail) => ExchangeOutput::Diagnostic(Diagnostic::new("jsonrpc", detail)),
         };
         self.outputs.push_back(told);
@@ -129,10 +128,12 @@ impl Exchange {
 }
 
 /// The requests of a batch that may become calls, each once.
-pub(super) fn calls_of(messages: Batch<'_>) -> Vec<RequestId> {
+pub(super) fn calls_of(config: &Config, messages: Batch<'_>) -> Vec<RequestId> {
     let requests: BTreeSet<_> = messages
         .filter_map(|message| match message {
-            Ok(Message::Request(request)) if dispatch::may_be_call(&request.method) => Some(request.id),
+            Ok(Message::Request(request)) if dispatch::may_be_call(config, &request.method) => {
+                Some(request.id)
+            }
             _ => None,
         })
         .collect();

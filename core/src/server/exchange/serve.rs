@@ -121,7 +121,7 @@ impl Exchange {
                 Some(session) => {
                     let admitted = dispatch::admit_batch(&self.config, messages.len());
                     admitted.map_err(|refusal| (None, Era::Legacy, refusal))?;
-                    let (requests, exchange) = (calls_of(messages), self.id);
+                    let (requests, exchange) = (calls_of(&self.config, messages), self.id);
                     Ok(Verdict::Ask(SessionQuery::BeginBatch { session, requests, exchange }, Asked::Batch))
                 }
                 None => Err((None, Era::Modern, no_batches())),
@@ -158,7 +158,7 @@ impl Exchange {
         text: &str,
     ) -> Result<Verdict, Refusal> {
         headers::check_method(&self.headers, &request.method)?;
-        if let Some(name) = dispatch::name_of(&request.method, params)? {
+        if let Some(name) = dispatch::name_of(&self.config, request, params)? {
             headers::check_name(&self.headers, &name)?;
         }
         let id = request.id.clone();
@@ -210,13 +210,14 @@ impl Exchange {
     }
 
     fn judge_notification(&self, notification: &Notification<'_>) -> Result<Verdict, Refusal> {
-        let notice = dispatch::notice(notification);
+        let notice = dispatch::notice(&self.config, notification);
         let Some(session) = self.legacy_session() else {
-            // Modern clients cancel by closing the stream, and have nothing else to tell. Their
-            // notifications are let in without headers, which are not defined for them.
+            // Modern clients cancel by closing the stream, and have nothing else to tell but what the
+            // application listens to. Their notifications are let in without headers, which are not defined for them.
             let modern = self.config.revisions.speak(Era::Modern)
                 && (headers::claim_modern(&self.headers) || !self.config.revisions.speak(Era::Legacy));
-            return if modern { Ok(Verdict::Accept(None)) } else { Err(no_session()) };
+            let told = (notice == Notice::Other).then(|| told(notification));
+            return if modern { Ok(Verdict::Accept(told)) } else { Err(no_session()) };
         };
         headers::check_legacy_version(&self.headers, &self.config)?;
         let (query, told) = match notice {
@@ -225,13 +226,7 @@ impl Exchange {
                 let told = ExchangeOutput::Diagnostic(dispatch::cancelled(&request, reason));
                 (SessionQuery::Cancel { session, request }, Some(told))
             }
-            Notice::Other => {
-                let told = ExchangeOutput::Notification {
-                    method: notification.method.to_string(),
-                    params: notification.params.map_or("{}", |params| params.get()).to_string(),
-                };
-                (SessionQuery::Load { session }, Some(told))
-            }
+            Notice::Other => (SessionQuery::Load { session }, Some(told(notification))),
             Notice::Ignored(detail) => {
                 let told = ExchangeOutput::Diagnostic(Diagnostic::new("jsonrpc", detail));
                 (SessionQuery::Load { session }, Some(told))
@@ -325,6 +320,14 @@ impl Exchange {
         if let Some(misuse) = failed {
             self.diagnose(Diagnostic::misuse(misuse).request(id));
         }
+    }
+}
+
+/// What the application is told of a notification.
+pub(super) fn told(notification: &Notification<'_>) -> ExchangeOutput {
+    ExchangeOutput::Notification {
+        method: notification.method.to_string(),
+        params: notification.params.map_or("{}", |params| params.get()).to_string(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Whole exchanges, with the sessions that they ask for.
 
+mod custom;
 mod ends;
 mod features;
 mod heads;

@@ -1,0 +1,132 @@
+//! Methods and notifications that the application adds to those of the protocol.
+//!
+//! <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#extension-negotiation>
+
+#[cfg(test)]
+mod tests;
+
+use alloc::borrow::Cow;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::sync::Arc;
+
+use serde_json::value::RawValue;
+
+use super::dispatch::Text;
+use super::refusal::Refusal;
+use crate::dialect::METHODS;
+use crate::error::ApiMisuse;
+use crate::wire::jsonrpc;
+
+/// A request that clients may send besides those of the protocol. It is handed out as
+/// [`Target::Custom`](super::Target::Custom).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CustomMethod {
+    /// Its name, such as `acme/restock`.
+    pub name: String,
+    /// The member of `params` that modern clients repeat in the header `Mcp-Name`, so that what stands
+    /// between can route by it (EXT-12). Default none.
+    pub named_by: Option<String>,
+}
+
+impl CustomMethod {
+    /// A method by name.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), named_by: None }
+    }
+
+    /// The member of `params`, a string, that is repeated in `Mcp-Name`.
+    #[must_use]
+    pub fn named_by(mut self, member: impl Into<String>) -> Self {
+        self.named_by = Some(member.into());
+        self
+    }
+
+    /// The value for `Mcp-Name`, if there is one.
+    pub(super) fn name_in<'a>(&self, params: Option<&'a RawValue>) -> Result<Option<Cow<'a, str>>, Refusal> {
+        let Some((member, params)) = self.named_by.as_deref().zip(params) else { return Ok(None) };
+        let members: BTreeMap<Cow<'a, str>, &'a RawValue> = jsonrpc::decode_at(params.get(), "params")?;
+        let Some(value) = members.get(member) else { return Ok(None) };
+        let path = alloc::format!("params.{member}");
+        Ok(Some(jsonrpc::decode_at::<Text<'a>>(value.get(), &path)?.0))
+    }
+}
+
+/// The methods and notifications of the application's own.
+#[derive(Clone, Debug, Default)]
+pub struct Custom {
+    methods: BTreeMap<String, Arc<CustomMethod>>,
+    notifications: BTreeSet<String>,
+}
+
+impl Custom {
+    /// None.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a method.
+    ///
+    /// # Errors
+    ///
+    /// When the protocol has one of this name, in whichever revision, when it was added before, when it begins
+    /// with `rpc.`, which JSON-RPC keeps for itself, or with `notifications/`, and when it is no text that a
+    /// header can hold.
+    pub fn method(&mut self, method: CustomMethod) -> Result<&Arc<CustomMethod>, ApiMisuse> {
+        let name = &method.name;
+        check("method", name)?;
+        if name.starts_with("notifications/") {
+            return Err(ApiMisuse::new(alloc::format!("`{name}` names a notification, not a method")));
+        }
+        if self.methods.contains_key(name) {
+            return Err(ApiMisuse::new(alloc::format!("there is a method `{name}` already")));
+        }
+        Ok(self.methods.entry(name.clone()).or_insert(Arc::new(method)))
+    }
+
+    /// Listens to a notification, which is handed out like those that clients of the protocol send.
+    ///
+    /// # Errors
+    ///
+    /// When the protocol has one of this name that is none that clients tell the application, and as for
+    /// [`method`](Self::method).
+    pub fn notification(&mut self, name: impl Into<String>) -> Result<(), ApiMisuse> {
+        let name = name.into();
+        if !TOLD.contains(&name.as_str()) {
+            check("notification", &name)?;
+        }
+        self.notifications.insert(name);
+        Ok(())
+    }
+
+    pub(super) fn get(&self, method: &str) -> Option<&Arc<CustomMethod>> {
+        self.methods.get(method)
+    }
+
+    pub(super) fn listens(&self, notification: &str) -> bool {
+        self.notifications.contains(notification)
+    }
+}
+
+/// The notifications of clients that mean nothing to a server itself.
+pub(super) const TOLD: &[&str] =
+    &["notifications/roots/list_changed", "notifications/progress", "notifications/tasks/status"];
+
+/// Whether an application may give this name to a message of its own.
+pub(super) fn check(what: &str, name: &str) -> Result<(), ApiMisuse> {
+    let fault = if METHODS.iter().any(|method| method.name == name) {
+        "belongs to the protocol"
+    } else if name.starts_with("rpc.") {
+        "is kept by JSON-RPC for itself"
+    } else if name.is_empty() || name.len() > LONGEST || !name.bytes().all(|byte| byte.is_ascii_graphic()) {
+        "is not 1 to 256 visible ASCII characters, which its header could hold"
+    } else {
+        return Ok(());
+    };
+    let shown: String = name.chars().take(LONGEST).collect();
+    Err(ApiMisuse::new(alloc::format!("the {what} `{shown}` {fault}")))
+}
+
+/// The longest name of a message, in bytes.
+const LONGEST: usize = 256;
