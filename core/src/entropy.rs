@@ -15,6 +15,13 @@ impl Seed {
     pub const fn new(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
+
+    /// A seed for one purpose, from which neither this one nor that of another purpose can be told.
+    #[cfg(feature = "seal")]
+    pub(crate) fn derive(&self, purpose: &str) -> Self {
+        let label = b"mcp-proto: seed for ";
+        Self(Sha256::new().chain_update(label).chain_update(self.0).chain_update(purpose).finalize().into())
+    }
 }
 
 impl fmt::Debug for Seed {

@@ -59,6 +59,14 @@ pub struct Limits {
     pub transmit: usize,
     /// Notifications queued for one slow reader. Default 1,024; the oldest repeats are dropped and counted.
     pub notifications: usize,
+    /// Sealed request state, as it travels. Default 64 KiB; a longer one cannot be sealed, and one that comes is
+    /// refused unread.
+    pub state: usize,
+    /// How long request state can be opened after it was sealed. Default 300 s.
+    pub state_life: Duration,
+    /// How far the clocks of servers that open each other's request state may be apart. Default 10 s, by which
+    /// state may live longer.
+    pub clock_skew: Duration,
     /// Redirects followed for one request, always to the same origin. Default 3.
     pub redirects: usize,
     /// How long a child process may take to exit after its standard input was closed, and again after it was
@@ -96,6 +104,9 @@ impl Default for Limits {
             pages: 1_000,
             transmit: 16 << 20,
             notifications: 1_024,
+            state: 64 << 10,
+            state_life: Duration::from_secs(300),
+            clock_skew: Duration::from_secs(10),
             redirects: 3,
             child_exit: Duration::from_secs(2),
             connections: 64,

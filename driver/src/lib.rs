@@ -37,6 +37,9 @@ pub use mcp_proto::model;
 pub use mcp_proto::model::{CallToolResult, ContentBlock, Json, LoggingLevel};
 #[cfg(feature = "http")]
 pub use mcp_proto::server::HttpPolicy;
+pub use mcp_proto::server::{Bound, StateCodec, StateError};
+#[cfg(feature = "seal")]
+pub use mcp_proto::server::{Keyring, StateKey};
 pub use mcp_proto::time::{Instant, Now};
 
 pub use client::*;

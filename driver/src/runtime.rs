@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::process::ExitStatus;
 use std::sync::Arc;
 
-#[cfg(feature = "http")]
+#[cfg(any(feature = "http", feature = "seal"))]
 use mcp_proto::entropy::Seed;
 use mcp_proto::limits::Limits;
 use mcp_proto::time::{Instant, Now};
@@ -41,7 +41,7 @@ pub trait Runtime: Clone + Default + Send + Sync + fmt::Debug + 'static {
     ///
     /// # Errors
     /// When the system has no entropy to give.
-    #[cfg(feature = "http")]
+    #[cfg(any(feature = "http", feature = "seal"))]
     fn seed(&self) -> io::Result<Seed> {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;

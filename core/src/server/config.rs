@@ -1,12 +1,14 @@
 //! What a server is, as one immutable snapshot.
 
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::custom::Custom;
 use super::policy::HttpPolicy;
 use super::prompts::Prompts;
 use super::resources::{Resources, Templates};
+use super::seal::StateCodec;
 use super::tools::Tools;
 use crate::dialect::{Era, Revision};
 use crate::error::ApiMisuse;
@@ -62,6 +64,10 @@ pub struct Config {
     pub cache: CacheHint,
     /// What is demanded of HTTP requests. Default: loopback only.
     pub http: HttpPolicy,
+    /// Who seals request state, and opens it again. Default `None`: there is none.
+    pub state: Option<Arc<dyn StateCodec>>,
+    /// Whom request state is for, among servers that share keys. Default `None`: the name of this server.
+    pub state_audience: Option<String>,
     /// Entries on one page of a list; 0 counts as 1. Default `None`: all on one.
     pub page_size: Option<usize>,
     /// Whether modern results name the server in `_meta` (META-19). Default `true`.
@@ -116,6 +122,8 @@ impl Config {
             extensions: JsonMap::new(),
             cache: CacheHint::default(),
             http: HttpPolicy::default(),
+            state: None,
+            state_audience: None,
             page_size: None,
             name_in_results: true,
             hand_out_all: false,
@@ -228,6 +236,20 @@ impl Config {
     #[must_use]
     pub fn http(mut self, http: HttpPolicy) -> Self {
         self.http = http;
+        self
+    }
+
+    /// With request state that this codec seals.
+    #[must_use]
+    pub fn state(mut self, codec: Arc<dyn StateCodec>) -> Self {
+        self.state = Some(codec);
+        self
+    }
+
+    /// With request state for this audience.
+    #[must_use]
+    pub fn state_audience(mut self, audience: impl Into<String>) -> Self {
+        self.state_audience = Some(audience.into());
         self
     }
 

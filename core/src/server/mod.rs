@@ -26,6 +26,7 @@ mod principal;
 mod prompts;
 mod refusal;
 mod resources;
+mod seal;
 mod session;
 mod sessions;
 mod suggest;
@@ -47,6 +48,9 @@ pub use policy::{Hosts, HttpPolicy, Origins};
 pub use principal::Principal;
 pub use prompts::{PromptEntry, Prompts};
 pub use resources::{ResourceEntry, Resources, TemplateEntry, Templates};
+pub use seal::{Bound, StateCodec, StateError};
+#[cfg(feature = "seal")]
+pub use seal::{Keyring, StateKey};
 pub use session::{ClientDetails, SessionState};
 pub use sessions::{SessionAnswer, SessionId, SessionOutput, SessionQuery, Sessions};
 pub use target::{Completable, Completing, ProtocolRequest, Target, TemplateRead};

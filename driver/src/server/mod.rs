@@ -20,7 +20,9 @@ use mcp_proto::dialect::{Era, Revision};
 use mcp_proto::error::ApiMisuse;
 use mcp_proto::limits::Limits;
 use mcp_proto::model::Implementation;
-use mcp_proto::server::{Config, Revisions};
+use mcp_proto::server::{Config, Revisions, StateCodec};
+#[cfg(feature = "seal")]
+use mcp_proto::server::{Keyring, StateKey};
 
 use crate::completion::ForCompletion;
 use crate::context::Report;
@@ -50,6 +52,8 @@ pub struct Server<R: Runtime> {
     live: Arc<Live>,
     misuse: Option<ApiMisuse>,
     on_error: Option<ErrorHook>,
+    #[cfg(feature = "seal")]
+    state_keys: Vec<StateKey>,
 }
 
 pub(crate) type ErrorHook = Arc<dyn Fn(&Report) + Send + Sync>;
@@ -80,6 +84,8 @@ impl<R: Runtime> Server<R> {
             live: Arc::new(Live::new(Config::new(Implementation::new(name, version)))),
             misuse: None,
             on_error: Some(Arc::new(print_ours)),
+            #[cfg(feature = "seal")]
+            state_keys: Vec::new(),
         }
     }
 
@@ -231,6 +237,25 @@ impl<R: Runtime> Server<R> {
         self.configure(|config| config.limits = limits)
     }
 
+    /// Seals request state with the first of these keys, and opens with each of them. Servers behind one address
+    /// need the same keys: what one asks a user, another may be told. Default: one key, made when serving
+    /// starts. How to replace a key is said at [`Keyring`](mcp_proto::server::Keyring).
+    #[cfg(feature = "seal")]
+    #[must_use]
+    pub fn state_keys(mut self, keys: impl IntoIterator<Item = impl Into<StateKey>>) -> Self {
+        self.state_keys = keys.into_iter().map(Into::into).collect();
+        if self.state_keys.is_empty() {
+            self.misuse.get_or_insert(ApiMisuse::new("`state_keys` needs at least one key"));
+        }
+        self.configure(|config| config.state = None)
+    }
+
+    /// Seals request state with a codec of your own.
+    #[must_use]
+    pub fn state_codec(self, codec: impl StateCodec + 'static) -> Self {
+        self.configure(|config| config.state = Some(Arc::new(codec)))
+    }
+
     /// Offers log messages: see [`Context::log`](crate::Context::log). Deprecated by revision 2026-07-28.
     #[must_use]
     pub fn logging(self) -> Self {
@@ -295,9 +320,14 @@ impl<R: Runtime> Server<R> {
         }))
     }
 
-    fn into_shared(self) -> Result<Arc<Shared<R>>, Error> {
-        if let Some(misuse) = self.misuse {
+    fn into_shared(mut self) -> Result<Arc<Shared<R>>, Error> {
+        if let Some(misuse) = self.misuse.take() {
             return Err(misuse.into());
+        }
+        #[cfg(feature = "seal")]
+        if self.live.offer().config().state.is_none() {
+            let ring = Arc::new(self.keyring()?);
+            self.live.build(|offer| offer.config_mut().state = Some(ring));
         }
         let config = self.live.offer().config().clone();
         self.runtime.configure(&config.limits);
@@ -308,6 +338,13 @@ impl<R: Runtime> Server<R> {
             }
         }
         Ok(Arc::new(shared))
+    }
+
+    #[cfg(feature = "seal")]
+    fn keyring(&mut self) -> Result<Keyring, Error> {
+        let seed = self.runtime.seed().map_err(|error| Error::io("asking for entropy", error))?;
+        let keys = std::mem::take(&mut self.state_keys);
+        Ok(if keys.is_empty() { Keyring::generate(seed) } else { Keyring::new(seed, keys)? })
     }
 }
 
