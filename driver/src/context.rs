@@ -1,5 +1,7 @@
 //! What a handler knows about the call it serves, and its way to answer.
 
+mod request;
+
 use std::any::Any;
 use std::fmt;
 use std::future::poll_fn;
@@ -18,6 +20,7 @@ use mcp_proto::server::{Call, CallId, ClientDetails, Progress, Target, WriteResu
 use serde::Serialize;
 
 use crate::clock::Clock;
+use crate::extensions::Extensions;
 use crate::handler::label;
 use crate::reply::thread_waker;
 use crate::runtime::BoxFuture;
@@ -28,6 +31,8 @@ pub(crate) trait Outlet: Send + Sync {
     fn fail(&self, call: CallId, error: &ErrorObject);
     fn progress(&self, call: CallId, progress: &Progress);
     fn log(&self, call: CallId, message: &LoggingMessageNotificationParams);
+    /// What the application attached to the request, or to the server.
+    fn extensions(&self) -> &Extensions;
     /// Something for people on this side.
     fn report(&self, report: Report);
     /// Is ready after a while, by the clock of the runtime.

@@ -68,7 +68,7 @@ where
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let (parts, body) = request.into_parts();
         let head = RequestHead::from(&parts);
-        let exchange = ExchangeHandle::open(&self.service, head);
+        let exchange = ExchangeHandle::open_with(&self.service, head, parts.extensions.into());
         let timer = Timer { runtime: self.service.runtime().clone(), sleep: None };
         let mut answer =
             Answer { exchange: Some(Aborting(exchange)), body: Box::pin(body), reading: true, timer };

@@ -46,6 +46,7 @@ macro_rules! parity {
                 slow_heads_and_bodies_time_out, silent_and_deaf_peers_are_let_go, connections_are_bounded,
                 a_missing_server_is_named, calls_fail_at_once_when_the_server_dies,
                 an_early_answer_is_heard, connections_leave_nothing_behind, a_connection_takes_one_descriptor, clients_leave_nothing_behind;
+            request: handlers_see_the_head_of_their_request, handlers_find_what_the_application_attached;
             streams: any_stream_carries_messages;
             subscriptions: a_registry_changes_a_server_that_serves, a_change_with_a_fault_changes_nothing,
                 a_registry_changes_a_server_before_it_serves, a_call_keeps_the_handler_it_began_with;

@@ -8,7 +8,7 @@ use mcp_tests::kit::{Kit, OnTokio};
 use mcp_tests::rig;
 use mcp_tests::support::{Events, Gate, Raw};
 use mcp_tokio::tower::IntoService;
-use mcp_tokio::{Calls, Client, EraChoice, Options, Server};
+use mcp_tokio::{Calls, Client, Context, EraChoice, Options, Principal, Server, Tool};
 use serde_json::json;
 
 /// An axum application with a rig at `/mcp`.
@@ -140,10 +140,38 @@ fn the_authority_of_http2_is_checked() {
                 .body(())
                 .unwrap();
             let (response, mut stream) = client.send_request(request, false).unwrap();
-            stream.send_data(Bytes::from(body("pid", "{}")), true).unwrap();
+            // Fails when the request was refused before its body.
+            let _ = stream.send_data(Bytes::from(body("pid", "{}")), true);
             assert_eq!(response.await.unwrap().status(), status, "{authority}");
         }
     });
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Nothing {}
+
+#[derive(Clone)]
+struct Region(&'static str);
+
+/// What the application attaches to a request is found by its handlers: values, and who makes it.
+#[test]
+fn handlers_find_what_the_application_attached() {
+    let _entered = OnTokio::enter();
+    let server: Server =
+        Server::new("request", "1").tool(Tool::new("see"), async |_: Nothing, cx: Context| {
+            let region = cx.extensions().get::<Region>().map_or("nowhere", |region| region.0);
+            Ok(format!("{} in {region}", cx.principal().map_or("nobody", |principal| &principal.subject)))
+        });
+    let router = axum::Router::new()
+        .route_service("/mcp", server.into_service().unwrap())
+        .layer(axum::Extension(Region("north")))
+        .layer(axum::Extension(Principal::new("ada")));
+    let listener = OnTokio::block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    let mut raw = Raw::connect(&url);
+    raw.post(&fields("see"), &body("see", "{}"));
+    assert!(raw.answer().body.contains("ada in north"));
 }
 
 /// Our client speaks to it in both eras, sessions included.

@@ -9,10 +9,12 @@ use serde_json::value::RawValue;
 
 use super::find;
 use super::principal::Principal;
+use super::received::Received;
 use super::session::ClientDetails;
 use super::target::Target;
 use crate::dialect::{Era, Revision};
 use crate::error::{ApiMisuse, ErrorObject, code};
+use crate::head::RequestHead;
 use crate::model::capabilities::ClientCapabilities;
 use crate::model::error_data::MissingRequiredClientCapabilityData;
 use crate::model::logging::LoggingLevel;
@@ -37,6 +39,8 @@ pub struct Call {
     /// Who opened the session; `None` on modern requests, which say it themselves.
     pub(super) client: Option<Arc<ClientDetails>>,
     pub(super) principal: Option<Arc<Principal>>,
+    /// The head that came with it over HTTP.
+    pub(super) head: Option<Received>,
     pub(super) text: String,
     pub(super) spans: Spans,
 }
@@ -127,6 +131,12 @@ impl Call {
     /// Whom the application has recognised behind the request, if anybody.
     pub fn principal(&self) -> Option<&Arc<Principal>> {
         self.principal.as_ref()
+    }
+
+    /// The head of the HTTP request that it came in; `None` on a byte stream. What is in it is claimed by the
+    /// client, or by a proxy in between (SEC-25).
+    pub fn head(&self) -> Option<&RequestHead> {
+        self.head.as_deref()
     }
 
     /// Whether a log message of this level would be sent; to spare the work of making one.

@@ -13,6 +13,7 @@ use alloc::vec::Vec;
 use self::link::Link;
 use super::call::{Call, CallId, Progress, WriteResult};
 use super::config::Config;
+use super::principal::Principal;
 use crate::diagnostic::Diagnostic;
 use crate::error::ErrorObject;
 use crate::head::End;
@@ -83,6 +84,12 @@ impl Connection {
             input: Input::Open,
             drain: None,
         }
+    }
+
+    /// The application knows who the client is, such as the user that the process runs as. Calls from then on
+    /// carry it.
+    pub fn handle_principal(&mut self, _now: Now, principal: Arc<Principal>) {
+        self.link.principal = Some(principal);
     }
 
     /// Bytes have come. All messages that they complete are processed, unless so much is waiting to be sent

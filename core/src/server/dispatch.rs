@@ -342,6 +342,7 @@ impl Draft {
             level,
             client: session.map(|session| Arc::clone(&session.client)),
             principal: None,
+            head: None,
             text,
             spans: self.spans,
         }

@@ -24,6 +24,7 @@ use super::in_flight::{InFlight, Running};
 use super::media::Accepts;
 use super::notify;
 use super::principal::Principal;
+use super::received::Received;
 use super::refusal::{self, Refusal};
 use super::session::SessionState;
 use super::sessions::{SessionAnswer, SessionId, SessionQuery};
@@ -62,7 +63,7 @@ impl ExchangeId {
 pub struct Exchange {
     id: ExchangeId,
     config: Arc<Config>,
-    headers: Headers,
+    head: Received,
     body: Vec<u8>,
     stage: Stage,
     calls: InFlight,
@@ -126,7 +127,7 @@ impl Exchange {
         let session = admit::session(&head.headers);
         let mut exchange = Self {
             id,
-            headers: Headers::new(),
+            head: Received::default(),
             body: Vec::new(),
             stage: Stage::Body,
             calls: InFlight::default(),
@@ -142,12 +143,12 @@ impl Exchange {
         };
         match admit::head(&exchange.config, &head, accepts) {
             Ok(()) if head.method == "DELETE" => {
-                exchange.headers = head.headers;
+                exchange.head = head.into();
                 exchange.delete();
             }
             Ok(()) => {
                 exchange.body.reserve_exact(admit::expected(&head.headers));
-                exchange.headers = head.headers;
+                exchange.head = head.into();
             }
             Err(refused) => {
                 let headers = refused.allow.map(|allow| Headers::new().with("Allow", allow));
@@ -411,6 +412,7 @@ impl Exchange {
     /// Hands a call out.
     fn begin(&mut self, mut call: Call, batch: Option<u64>) {
         call.principal.clone_from(&self.principal);
+        call.head = Some(if batch.is_some() { self.head.share() } else { self.head.take() });
         let id = self.calls.begin(&call, batch);
         self.outputs.push_back(ExchangeOutput::Call(id, call));
         self.stage = Stage::Running;

@@ -24,6 +24,7 @@ mod notify;
 mod policy;
 mod principal;
 mod prompts;
+mod received;
 mod refusal;
 mod resources;
 mod seal;

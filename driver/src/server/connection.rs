@@ -11,6 +11,7 @@ use super::exchange::ExchangeHandle;
 use super::http::{HttpService, Shutdown, StopState};
 use super::offer::Current;
 use crate::endpoint::{Endpoint, Status};
+use crate::extensions::Extensions;
 use crate::runtime::Runtime;
 use crate::turn::Turn;
 use crate::wake::WakerSlot;
@@ -103,7 +104,8 @@ impl<R: Runtime> Inner<R> {
             let step = match self.machine.poll_output()? {
                 ServerOutput::Request { head, .. } => {
                     let offer = self.current.offer().clone();
-                    self.exchange = Some(ExchangeHandle::prepare(service, offer, head));
+                    let exchange = ExchangeHandle::prepare(service, offer, head, Extensions::new());
+                    self.exchange = Some(exchange);
                     Step::Opened
                 }
                 ServerOutput::Body(bytes) => {

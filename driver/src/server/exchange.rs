@@ -9,7 +9,7 @@ use mcp_proto::error::ErrorObject;
 use mcp_proto::head::{BodyLength, End, RequestHead, ResponseHead};
 use mcp_proto::model::LoggingMessageNotificationParams;
 use mcp_proto::server::{
-    Call, CallId, Exchange, ExchangeId, ExchangeOutput, Progress, SessionQuery, WriteResult,
+    Call, CallId, Exchange, ExchangeId, ExchangeOutput, Principal, Progress, SessionQuery, WriteResult,
 };
 use mcp_proto::time::{Instant, Now};
 use mcp_proto::wire::jsonrpc::RequestId;
@@ -18,6 +18,7 @@ use super::calls::Calls;
 use super::http::HttpService;
 use super::offer::Offer;
 use crate::context::{Outlet, Report};
+use crate::extensions::Extensions;
 use crate::runtime::{BoxFuture, Runtime};
 use crate::turn::{Done, Turn};
 use crate::wake::WakerSlot;
@@ -31,6 +32,7 @@ pub struct ExchangeHandle<R: Runtime> {
     /// What was offered when the request began.
     offer: Arc<Offer>,
     id: ExchangeId,
+    extensions: Extensions,
     inner: Mutex<Inner>,
     calls: Calls,
     waker: WakerSlot,
@@ -60,19 +62,35 @@ enum Effect {
 impl<R: Runtime> ExchangeHandle<R> {
     /// Opens an exchange for a request whose head has arrived.
     pub fn open(service: &Arc<HttpService<R>>, head: RequestHead) -> Arc<Self> {
-        let handle = Self::prepare(service, service.shared().live.offer(), head);
+        Self::open_with(service, head, Extensions::new())
+    }
+
+    /// The same, with what the application knows of the request. A [`Principal`], or an `Arc` of one, says who
+    /// makes it.
+    pub fn open_with(service: &Arc<HttpService<R>>, head: RequestHead, extensions: Extensions) -> Arc<Self> {
+        let handle = Self::prepare(service, service.shared().live.offer(), head, extensions);
         handle.work();
         handle
     }
 
     /// The same, but for what may call code of users: [`work`](Self::work) is to follow.
-    pub(super) fn prepare(service: &Arc<HttpService<R>>, offer: Arc<Offer>, head: RequestHead) -> Arc<Self> {
-        let id = service.next_id();
-        let machine = Exchange::new(service.now(), id, offer.config().clone(), head);
+    pub(super) fn prepare(
+        service: &Arc<HttpService<R>>,
+        offer: Arc<Offer>,
+        head: RequestHead,
+        extensions: Extensions,
+    ) -> Arc<Self> {
+        let (now, id) = (service.now(), service.next_id());
+        let mut machine = Exchange::new(now, id, offer.config().clone(), head);
+        if let Some(principal) = recognised(&extensions) {
+            machine.handle_principal(now, principal);
+        }
+        let extensions = extensions.or(&service.shared().extensions);
         Arc::new_cyclic(|this| Self {
             service: service.clone(),
             offer,
             id,
+            extensions,
             inner: Mutex::new(Inner { machine, head: None, begun: false, ended: false }),
             calls: Calls::default(),
             waker: WakerSlot::default(),
@@ -230,6 +248,12 @@ impl<R: Runtime> ExchangeHandle<R> {
     }
 }
 
+/// Whom the application has recognised.
+fn recognised(extensions: &Extensions) -> Option<Arc<Principal>> {
+    let shared = extensions.get::<Arc<Principal>>().cloned();
+    shared.or_else(|| extensions.get::<Principal>().cloned().map(Arc::new))
+}
+
 impl<R: Runtime> Drop for ExchangeHandle<R> {
     fn drop(&mut self) {
         if *self.routed.get_mut() {
@@ -259,6 +283,10 @@ impl<R: Runtime> Outlet for ExchangeHandle<R> {
 
     fn log(&self, call: CallId, message: &LoggingMessageNotificationParams) {
         self.say(|machine, now| machine.log(now, call, message));
+    }
+
+    fn extensions(&self) -> &Extensions {
+        &self.extensions
     }
 
     fn report(&self, report: Report) {

@@ -15,6 +15,7 @@ use super::calls::Calls;
 use super::offer::{Current, Offer};
 use crate::context::{Outlet, Report};
 use crate::endpoint::{Endpoint, Status};
+use crate::extensions::Extensions;
 use crate::runtime::{BoxFuture, Runtime};
 use crate::turn::{Done, Turn};
 use crate::wake::WakerSlot;
@@ -60,7 +61,11 @@ struct Inner {
 impl Inner {
     fn new<R: Runtime>(shared: &Shared<R>) -> Self {
         let mut current = Current::new(shared.live.clone());
-        Self { machine: Connection::new(current.offer().config().clone()), current }
+        let mut machine = Connection::new(current.offer().config().clone());
+        if let Some(principal) = &shared.principal {
+            machine.handle_principal(shared.runtime.now(), principal.clone());
+        }
+        Self { machine, current }
     }
 
     /// Lets the machine know what has changed.
@@ -190,6 +195,10 @@ impl<R: Runtime> Outlet for Link<R> {
 
     fn log(&self, call: CallId, message: &LoggingMessageNotificationParams) {
         self.say(|machine, now| machine.log(now, call, message));
+    }
+
+    fn extensions(&self) -> &Extensions {
+        &self.shared.extensions
     }
 
     fn report(&self, report: Report) {

@@ -20,13 +20,14 @@ use mcp_proto::dialect::{Era, Revision};
 use mcp_proto::error::ApiMisuse;
 use mcp_proto::limits::Limits;
 use mcp_proto::model::Implementation;
-use mcp_proto::server::{Config, Revisions, StateCodec};
+use mcp_proto::server::{Config, Principal, Revisions, StateCodec};
 #[cfg(feature = "seal")]
 use mcp_proto::server::{Keyring, StateKey};
 
 use crate::completion::ForCompletion;
 use crate::context::Report;
 use crate::error::Error;
+use crate::extensions::Extensions;
 use crate::handler::{HandlerFor, Takes};
 use crate::hook;
 use crate::prompt::{ForPrompt, Prompt, PromptArguments};
@@ -54,6 +55,8 @@ pub struct Server<R: Runtime> {
     on_error: Option<ErrorHook>,
     #[cfg(feature = "seal")]
     state_keys: Vec<StateKey>,
+    principal: Option<Arc<Principal>>,
+    extensions: Extensions,
 }
 
 pub(crate) type ErrorHook = Arc<dyn Fn(&Report) + Send + Sync>;
@@ -66,6 +69,9 @@ pub(crate) struct Shared<R: Runtime> {
     /// What it offers, which may.
     pub(crate) live: Arc<Live>,
     on_error: Option<ErrorHook>,
+    /// Who the client on a byte stream is.
+    pub(crate) principal: Option<Arc<Principal>>,
+    pub(crate) extensions: Extensions,
 }
 
 impl<R: Runtime> Shared<R> {
@@ -86,6 +92,8 @@ impl<R: Runtime> Server<R> {
             on_error: Some(Arc::new(print_ours)),
             #[cfg(feature = "seal")]
             state_keys: Vec::new(),
+            principal: None,
+            extensions: Extensions::new(),
         }
     }
 
@@ -278,6 +286,22 @@ impl<R: Runtime> Server<R> {
         self.configure(|config| config.http = std::mem::take(&mut config.http).allow_origin(origin))
     }
 
+    /// Says who the one client on a byte stream is, such as the user that this process runs as: handlers find it
+    /// with [`Context::principal`](crate::Context::principal). Requests over HTTP have to show who makes them.
+    #[must_use]
+    pub fn principal(mut self, principal: Principal) -> Self {
+        self.principal = Some(Arc::new(principal));
+        self
+    }
+
+    /// Attaches something of the application, for handlers to find in
+    /// [`Context::extensions`](crate::Context::extensions); one value of each type.
+    #[must_use]
+    pub fn extension<T: Send + Sync + 'static>(mut self, value: T) -> Self {
+        self.extensions = self.extensions.with(value);
+        self
+    }
+
     /// Whatever else can be configured.
     #[must_use]
     pub fn configure(self, change: impl FnOnce(&mut Config)) -> Self {
@@ -331,7 +355,14 @@ impl<R: Runtime> Server<R> {
         }
         let config = self.live.offer().config().clone();
         self.runtime.configure(&config.limits);
-        let shared = Shared { runtime: self.runtime, config, live: self.live, on_error: self.on_error };
+        let shared = Shared {
+            runtime: self.runtime,
+            config,
+            live: self.live,
+            on_error: self.on_error,
+            principal: self.principal,
+            extensions: self.extensions,
+        };
         for entry in shared.config.tools.iter() {
             for warning in &entry.warnings {
                 shared.report(&Report::ours(format!("tool {}", entry.tool.name), warning));

@@ -18,7 +18,7 @@ use crate::support::{Raw, eventually, within};
 
 const MODERN: &str = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\n";
 
-fn modern(tool: &str) -> (String, String) {
+pub(super) fn modern(tool: &str) -> (String, String) {
     let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"progressToken":1}"#;
     let body = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{{meta},"name":"{tool}","arguments":{{}}}}}}"#
@@ -27,7 +27,7 @@ fn modern(tool: &str) -> (String, String) {
 }
 
 /// A legacy session by hand: the fields that name it.
-fn session(url: &str) -> String {
+pub(super) fn session(url: &str) -> String {
     let mut raw = Raw::connect(url);
     raw.post("", r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}"#);
     let answer = raw.answer();
@@ -38,7 +38,7 @@ fn session(url: &str) -> String {
     fields
 }
 
-fn legacy(id: u32, tool: &str) -> String {
+pub(super) fn legacy(id: u32, tool: &str) -> String {
     format!(
         r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{{}}}}}}"#
     )

@@ -18,6 +18,7 @@ use crate::server::config::Config;
 use crate::server::dispatch::{self, Notice, Params, Plan, Speech};
 use crate::server::in_flight::{InFlight, Running};
 use crate::server::notify;
+use crate::server::principal::Principal;
 use crate::server::refusal::{self, Refusal};
 use crate::server::session::SessionState;
 use crate::server::transmit::Transmit;
@@ -28,6 +29,8 @@ use crate::wire::lines::{Line, Lines};
 pub(super) struct Link {
     config: Arc<Config>,
     session: Option<SessionState>,
+    /// Who the client is, where that is known.
+    pub(super) principal: Option<Arc<Principal>>,
     pub(super) calls: InFlight,
     batches: Batches,
     pub(super) transmit: Transmit,
@@ -40,6 +43,7 @@ impl Link {
         Self {
             config,
             session: None,
+            principal: None,
             calls: InFlight::default(),
             batches: Batches::default(),
             transmit: Transmit::default(),
@@ -209,7 +213,8 @@ impl Link {
                 }
                 let session = self.session.as_ref().filter(|_| era == Era::Legacy);
                 let text = String::from(whole);
-                let call = draft.call(request.id.clone(), revision, session, config.logging, text);
+                let mut call = draft.call(request.id.clone(), revision, session, config.logging, text);
+                call.principal.clone_from(&self.principal);
                 let id = self.calls.begin(&call, batch);
                 if let Some(batch) = batch {
                     self.batches.wait(batch);

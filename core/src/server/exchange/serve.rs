@@ -87,7 +87,7 @@ impl Exchange {
 
     /// A DELETE ends the session that it names.
     pub(super) fn delete(&mut self) {
-        let session = headers::check_legacy_version(&self.headers, &self.config)
+        let session = headers::check_legacy_version(&self.head.headers, &self.config)
             .and_then(|()| self.session.clone().ok_or_else(no_session));
         match session {
             Ok(session) => {
@@ -134,7 +134,7 @@ impl Exchange {
     /// none (HTTP-26).
     fn legacy_session(&self) -> Option<SessionId> {
         let legacy = self.config.revisions.speak(Era::Legacy);
-        let modern = self.config.revisions.speak(Era::Modern) && headers::claim_modern(&self.headers);
+        let modern = self.config.revisions.speak(Era::Modern) && headers::claim_modern(&self.head.headers);
         self.session.clone().filter(|_| legacy && !modern)
     }
 
@@ -142,7 +142,7 @@ impl Exchange {
         let config = &*self.config;
         let modern = |refusal| (Era::Modern, refusal);
         let params = Params::read(request.params).map_err(modern)?;
-        match dispatch::speech(config, request, &params, Some(&self.headers)).map_err(modern)? {
+        match dispatch::speech(config, request, &params, Some(&self.head.headers)).map_err(modern)? {
             Speech::Modern(revision) => self.judge_modern(request, &params, revision, text).map_err(modern),
             Speech::Legacy => {
                 self.judge_legacy(request, &params, text).map_err(|refusal| (Era::Legacy, refusal))
@@ -157,15 +157,15 @@ impl Exchange {
         revision: Revision,
         text: &str,
     ) -> Result<Verdict, Refusal> {
-        headers::check_method(&self.headers, &request.method)?;
+        headers::check_method(&self.head.headers, &request.method)?;
         if let Some(name) = dispatch::name_of(&self.config, request, params)? {
-            headers::check_name(&self.headers, &name)?;
+            headers::check_name(&self.head.headers, &name)?;
         }
         let id = request.id.clone();
         Ok(match dispatch::plan(&self.config, Era::Modern, request, params, text)? {
             Plan::Call(draft) => {
                 if let Target::Tool(tool) = &draft.target {
-                    headers::check_mirrored(&self.headers, tool, draft.arguments(text))?;
+                    headers::check_mirrored(&self.head.headers, tool, draft.arguments(text))?;
                 }
                 Verdict::Call { id, revision, draft }
             }
@@ -179,7 +179,7 @@ impl Exchange {
         params: &Params<'_>,
         text: &str,
     ) -> Result<Verdict, Refusal> {
-        headers::check_legacy_version(&self.headers, &self.config)?;
+        headers::check_legacy_version(&self.head.headers, &self.config)?;
         let id = request.id.clone();
         let plan = dispatch::plan(&self.config, Era::Legacy, request, params, text);
         let plan = match plan {
@@ -215,11 +215,11 @@ impl Exchange {
             // Modern clients cancel by closing the stream, and have nothing else to tell but what the
             // application listens to. Their notifications are let in without headers, which are not defined for them.
             let modern = self.config.revisions.speak(Era::Modern)
-                && (headers::claim_modern(&self.headers) || !self.config.revisions.speak(Era::Legacy));
+                && (headers::claim_modern(&self.head.headers) || !self.config.revisions.speak(Era::Legacy));
             let told = (notice == Notice::Other).then(|| told(notification));
             return if modern { Ok(Verdict::Accept(told)) } else { Err(no_session()) };
         };
-        headers::check_legacy_version(&self.headers, &self.config)?;
+        headers::check_legacy_version(&self.head.headers, &self.config)?;
         let (query, told) = match notice {
             Notice::Initialized => (SessionQuery::Initialized { session }, Some(ExchangeOutput::Initialized)),
             Notice::Cancelled { request, reason } => {

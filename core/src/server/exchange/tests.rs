@@ -7,6 +7,7 @@ mod heads;
 mod legacy;
 mod leniency;
 mod properties;
+mod request;
 mod responses;
 
 use super::*;

@@ -144,3 +144,14 @@ fn a_result_that_cannot_be_written_is_an_internal_error_with_constant_text() {
     assert_eq!(it.to_string(), "call, request 1: open /home/u/secret: denied");
     assert_eq!(it.blame, Blame::Ours);
 }
+
+/// On a byte stream there is no head, and who the client is is said for all of its calls.
+#[test]
+fn calls_carry_who_the_client_is() {
+    let mut client = Client::new(config());
+    let before = client.call(&modern("1", "tools/call", r#""name":"add","#)).1;
+    client.server.handle_principal(now(), Arc::new(Principal::new("ada")));
+    let after = client.call(&modern("2", "tools/call", r#""name":"add","#)).1;
+    assert!(before.principal().is_none() && before.head().is_none() && after.head().is_none());
+    assert_eq!(after.principal().unwrap().subject, "ada");
+}
