@@ -3,6 +3,7 @@
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http>
 
 mod admit;
+mod ask;
 mod batch;
 mod reply;
 mod serve;
@@ -16,6 +17,7 @@ use alloc::vec::Vec;
 
 use self::reply::Reply;
 use self::serve::Ask;
+use super::asks::{Answer, AskId, Asks};
 use super::batch::{Batches, Finished};
 use super::call::{Call, CallId, Progress, WriteResult};
 use super::config::Config;
@@ -34,7 +36,7 @@ use crate::error::ErrorObject;
 use crate::head::{BodyLength, End, Headers, RequestHead, ResponseHead};
 use crate::model::Json;
 use crate::model::logging::LoggingMessageNotificationParams;
-use crate::time::{Instant, Now, WakeReason};
+use crate::time::{Instant, Now, Wake, WakeReason, earliest};
 use crate::wire::jsonrpc::{self, RequestId};
 
 /// Names an exchange within its server, so that a session can find the one that carries a request. Picked by
@@ -46,6 +48,10 @@ impl ExchangeId {
     /// The exchange with this number.
     pub const fn new(number: u64) -> Self {
         Self(number)
+    }
+
+    pub(super) const fn number(self) -> u64 {
+        self.0
     }
 }
 
@@ -67,6 +73,7 @@ pub struct Exchange {
     body: Vec<u8>,
     stage: Stage,
     calls: InFlight,
+    asks: Asks,
     batches: Batches,
     /// The session that the client named.
     session: Option<SessionId>,
@@ -103,6 +110,8 @@ pub enum ExchangeOutput {
     Call(CallId, Call),
     /// Nobody waits for this call any more; the application should stop.
     Cancelled(CallId),
+    /// What came of what the client was asked; see [`Exchange::ask`].
+    Answered(AskId, Answer),
     /// The session table is to answer this.
     Session(SessionQuery),
     /// The legacy client has said that it is ready.
@@ -131,6 +140,7 @@ impl Exchange {
             body: Vec::new(),
             stage: Stage::Body,
             calls: InFlight::default(),
+            asks: Asks::default(),
             batches: Batches::default(),
             session,
             state: None,
@@ -209,6 +219,7 @@ impl Exchange {
     /// (HTTP-20). In the legacy era it does not (HTTPL-23): the call goes on, and its result is dropped.
     pub fn handle_abort(&mut self, _now: Now) {
         self.reply.leave();
+        self.strand_asks();
         match &self.stage {
             Stage::Body => {
                 self.body = Vec::new();
@@ -229,6 +240,7 @@ impl Exchange {
     pub fn handle_cancel(&mut self, _now: Now, request: &RequestId) {
         let Some(running) = self.calls.cancel(request) else { return };
         self.outputs.push_back(ExchangeOutput::Cancelled(running.id));
+        self.end_asks(running.id);
         self.over(&running, None::<fn(&mut Vec<u8>)>);
     }
 
@@ -248,19 +260,29 @@ impl Exchange {
 
     /// When [`handle_timeout`](Self::handle_timeout) wants to be called at the latest.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let waits = matches!(self.stage, Stage::Running) && self.reply.may_stream();
-        waits.then(|| self.quiet_since + self.config.limits.keep_alive_comment)
+        self.wake().map(|(at, _)| at)
     }
 
     /// What [`poll_timeout`](Self::poll_timeout) is for.
     pub fn wake_reason(&self) -> Option<WakeReason> {
-        self.poll_timeout().map(|_| WakeReason::Comment)
+        self.wake().map(|(_, reason)| reason)
     }
 
-    /// The time has come, or not. A response that was silent for too long becomes an event stream, if it is
-    /// none, and gets a comment (SSE-02).
+    fn wake(&self) -> Option<Wake> {
+        let answer = self.asks.next().map(|at| (at, WakeReason::Ask));
+        earliest([answer, self.comment_due().map(|at| (at, WakeReason::Comment))])
+    }
+
+    fn comment_due(&self) -> Option<Instant> {
+        let waits = matches!(self.stage, Stage::Running) && self.reply.may_stream();
+        waits.then(|| self.quiet_since + self.config.limits.keep_alive_comment)
+    }
+
+    /// The time has come, or not. What the client was asked for too long ago is given up. A response that was
+    /// silent for too long becomes an event stream, if it is none, and gets a comment (SSE-02).
     pub fn handle_timeout(&mut self, now: Now) {
-        if self.poll_timeout().is_none_or(|moment| moment > now.mono) {
+        self.expire_asks(now);
+        if self.comment_due().is_none_or(|moment| moment > now.mono) {
             return;
         }
         self.quiet_since = now.mono;
@@ -286,7 +308,12 @@ impl Exchange {
         if let Some(error) = self.calls.missing(call, result) {
             return self.fail(now, call, &error);
         }
+        if let Some(misuse) = self.calls.unfit(call, result) {
+            self.fail(now, call, &refusal::unwritable());
+            return self.diagnose(Diagnostic::misuse(misuse));
+        }
         let Some(running) = self.calls.finish(call) else { return };
+        self.end_asks(call);
         let config = Arc::clone(&self.config);
         let Running { request, revision, .. } = &running;
         let mut failed = None;
@@ -308,6 +335,7 @@ impl Exchange {
     /// The call failed.
     pub fn fail(&mut self, _now: Now, call: CallId, error: &ErrorObject) {
         let Some(running) = self.calls.finish(call) else { return };
+        self.end_asks(call);
         let error = refusal::in_revision(error, running.revision);
         if running.batch.is_none() {
             let status = |code| refusal::status(code, running.revision.era());

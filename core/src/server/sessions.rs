@@ -14,6 +14,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
+use super::asks::{self, ClientResponse};
 use super::exchange::ExchangeId;
 use super::session::SessionState;
 use crate::entropy::{Entropy, Seed};
@@ -91,6 +92,14 @@ pub enum SessionQuery {
         /// The request.
         request: RequestId,
     },
+    /// The client has answered what another exchange asked; answered [`SessionAnswer::Delivered`] when that one
+    /// carries a call of this session, [`SessionAnswer::Done`] when nobody waits.
+    Answer {
+        /// The session.
+        session: SessionId,
+        /// The response.
+        response: ClientResponse,
+    },
     /// The client has said that it is ready; answered [`SessionAnswer::Done`] when it had said so before.
     Initialized {
         /// The session.
@@ -134,10 +143,12 @@ pub enum SessionAnswer {
     InUse,
     /// Done.
     Done,
+    /// It goes to another exchange.
+    Delivered,
 }
 
 /// What follows for other exchanges.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum SessionOutput {
     /// Hand it to [`Exchange::handle_cancel`](super::Exchange::handle_cancel) of that exchange.
@@ -146,6 +157,13 @@ pub enum SessionOutput {
         exchange: ExchangeId,
         /// The request that it carries.
         request: RequestId,
+    },
+    /// Hand it to [`Exchange::handle_answer`](super::Exchange::handle_answer) of that exchange.
+    Answer {
+        /// The exchange.
+        exchange: ExchangeId,
+        /// The response of the client.
+        response: ClientResponse,
     },
 }
 
@@ -239,6 +257,15 @@ impl Sessions {
                 SessionAnswer::Done
             }
             SessionQuery::Cancel { session, request } => self.cancel(now.mono, &session, &request),
+            SessionQuery::Answer { session, response } => {
+                let Some(entry) = self.touch(now.mono, &session) else { return SessionAnswer::Missing };
+                // Only an exchange of this very session: others can guess the id of what it asks.
+                let asked = asks::exchange_of(&response.request)
+                    .filter(|exchange| entry.running.iter().any(|(_, running)| running == exchange));
+                let Some(exchange) = asked else { return SessionAnswer::Done };
+                self.outputs.push_back(SessionOutput::Answer { exchange, response });
+                SessionAnswer::Delivered
+            }
             SessionQuery::Initialized { session } => match self.touch(now.mono, &session) {
                 Some(entry) if !entry.state.initialized => {
                     entry.state.initialized = true;

@@ -371,7 +371,8 @@ impl World {
 
     fn deliver_cancels(&mut self) {
         let now = self.timeline.now();
-        while let Some(SessionOutput::Cancel { exchange, request }) = self.sessions.poll_output() {
+        while let Some(output) = self.sessions.poll_output() {
+            let SessionOutput::Cancel { exchange, request } = output else { continue };
             let ids: Vec<u64> =
                 self.wires.keys().copied().filter(|&id| server::ExchangeId::new(id) == exchange).collect();
             for id in ids {

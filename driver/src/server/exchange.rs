@@ -9,7 +9,8 @@ use mcp_proto::error::ErrorObject;
 use mcp_proto::head::{BodyLength, End, RequestHead, ResponseHead};
 use mcp_proto::model::LoggingMessageNotificationParams;
 use mcp_proto::server::{
-    Call, CallId, Exchange, ExchangeId, ExchangeOutput, Principal, Progress, SessionQuery, WriteResult,
+    Call, CallId, ClientResponse, Exchange, ExchangeId, ExchangeOutput, Principal, Progress, SessionQuery,
+    WriteResult,
 };
 use mcp_proto::time::{Instant, Now};
 use mcp_proto::wire::jsonrpc::RequestId;
@@ -37,7 +38,7 @@ pub struct ExchangeHandle<R: Runtime> {
     calls: Calls,
     waker: WakerSlot,
     turn: Turn,
-    /// Whether a session may cancel a call of it, so that the service knows where to find it.
+    /// Whether a session may have something for it, so that the service knows where to find it.
     routed: AtomicBool,
     this: Weak<Self>,
 }
@@ -132,6 +133,10 @@ impl<R: Runtime> ExchangeHandle<R> {
         self.say(|machine, now| machine.handle_cancel(now, request));
     }
 
+    pub(super) fn handle_answer(&self, response: ClientResponse) {
+        self.say(|machine, now| machine.handle_answer(now, response));
+    }
+
     /// When [`handle_timeout`](Self::handle_timeout) is to be called at the latest.
     pub fn timeout(&self) -> Option<Instant> {
         self.lock().machine.poll_timeout()
@@ -206,10 +211,10 @@ impl<R: Runtime> ExchangeHandle<R> {
                 ExchangeOutput::Head(head, length) => inner.head = Some((head, length)),
                 ExchangeOutput::End => inner.ended = true,
                 ExchangeOutput::Session(query) => {
-                    if matches!(query, SessionQuery::Begin { .. })
+                    if matches!(query, SessionQuery::Begin { .. } | SessionQuery::BeginBatch { .. })
                         && !self.routed.swap(true, Ordering::SeqCst)
                     {
-                        self.service.route(self.id, self.this.clone());
+                        self.service.remember_route(self.id, self.this.clone());
                     }
                     let answer = self.service.query(query);
                     inner.machine.handle_session(self.service.now(), answer);
@@ -235,7 +240,7 @@ impl<R: Runtime> ExchangeHandle<R> {
             }
             Effect::Cancelled(id) => self.calls.cancel(id),
             Effect::Report(report) => self.service.shared().report(&report),
-            Effect::Route => self.service.route_cancellations(),
+            Effect::Route => self.service.route(),
         }
     }
 

@@ -10,8 +10,11 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use mcp_proto::head::End;
-use mcp_proto::server::{Config, ExchangeId, SessionAnswer, SessionOutput, SessionQuery, Sessions};
+use mcp_proto::server::{
+    ClientResponse, Config, ExchangeId, SessionAnswer, SessionOutput, SessionQuery, Sessions,
+};
 use mcp_proto::time::Now;
+use mcp_proto::wire::jsonrpc::RequestId;
 
 use super::exchange::ExchangeHandle;
 use super::{Server, Shared, connection};
@@ -60,7 +63,7 @@ impl<R: Runtime> Server<R> {
 pub struct HttpService<R: Runtime> {
     shared: Arc<Shared<R>>,
     sessions: Mutex<Sessions>,
-    /// Legacy exchanges that another exchange may cancel.
+    /// Legacy exchanges that another exchange may have something for.
     routes: Mutex<BTreeMap<ExchangeId, Weak<ExchangeHandle<R>>>>,
     next_id: AtomicU64,
 }
@@ -92,8 +95,8 @@ impl<R: Runtime> HttpService<R> {
         self.sessions().handle_query(self.now(), query)
     }
 
-    /// Remembers where to find an exchange whose calls a session may cancel.
-    pub(super) fn route(&self, id: ExchangeId, exchange: Weak<ExchangeHandle<R>>) {
+    /// Remembers where to find an exchange whose calls a session may cancel, or answer what they ask.
+    pub(super) fn remember_route(&self, id: ExchangeId, exchange: Weak<ExchangeHandle<R>>) {
         self.routes().insert(id, exchange);
     }
 
@@ -101,16 +104,22 @@ impl<R: Runtime> HttpService<R> {
         self.routes().remove(&id);
     }
 
-    /// Passes on the cancellations that the session table has decided.
-    pub(super) fn route_cancellations(&self) {
+    /// Passes on what the session table has for other exchanges.
+    pub(super) fn route(&self) {
         loop {
             let output = self.sessions().poll_output();
-            let Some(SessionOutput::Cancel { exchange, request }) = output else {
-                return;
+            let (id, input) = match output {
+                Some(SessionOutput::Cancel { exchange, request }) => (exchange, Routed::Cancel(request)),
+                Some(SessionOutput::Answer { exchange, response }) => (exchange, Routed::Answer(response)),
+                Some(_) => continue,
+                None => return,
             };
-            let exchange = self.routes().get(&exchange).and_then(Weak::upgrade);
+            let exchange = self.routes().get(&id).and_then(Weak::upgrade);
             if let Some(exchange) = exchange {
-                exchange.handle_cancel(&request);
+                match input {
+                    Routed::Cancel(request) => exchange.handle_cancel(&request),
+                    Routed::Answer(response) => exchange.handle_answer(response),
+                }
             }
         }
     }
@@ -137,6 +146,12 @@ impl<R: Runtime> fmt::Debug for HttpService<R> {
     }
 }
 
+/// What an exchange learns through the session table.
+enum Routed {
+    Cancel(RequestId),
+    Answer(ClientResponse),
+}
+
 /// The session table as a machine with timers only: it reclaims what sits idle.
 struct Janitor<R: Runtime>(Arc<HttpService<R>>);
 
@@ -147,7 +162,7 @@ impl<R: Runtime> Endpoint for Janitor<R> {
 
     fn handle_timeout(&self, now: Now) {
         self.0.sessions().handle_timeout(now);
-        self.0.route_cancellations();
+        self.0.route();
     }
 
     fn transmit(&self, _: Now, _: &mut dyn FnMut(&[u8]) -> usize) {}
