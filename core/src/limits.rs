@@ -32,20 +32,18 @@ pub struct Limits {
     pub client_details: usize,
     /// How long a legacy session may sit unused. Default 30 min; then it is reclaimed and answers 404.
     pub session_idle: Duration,
+    /// Events of one legacy session that are kept, for a client that lost its connection and for messages that
+    /// wait for a stream. Default 1,024; the oldest give way.
+    pub events: usize,
+    /// The same in bytes. Default 1 MiB. A longer response is sent, and not kept: who lost it is told so.
+    pub event_bytes: usize,
+    /// The same in bytes for all sessions of a server together. Default 64 MiB.
+    pub all_event_bytes: usize,
     /// Interval of keep-alive comments on an idle event stream. Default 15 s.
     pub keep_alive_comment: Duration,
     /// Requests in flight on one connection or session, and messages in one batch. Default 1,024; a further
     /// request, or a longer batch, is refused with an error and the connection lives.
     pub in_flight: usize,
-    /// How long a server waits for what it asked a client in the middle of a call. Default 600 s; the client is
-    /// told that it is given up, and the call goes on with an error.
-    pub ask: Duration,
-    /// Requests to the client that one connection or exchange of a server has open. Default 1,024, about 100 bytes
-    /// each; a further one fails.
-    pub asks: usize,
-    /// How often a server asks a legacy client on behalf of one call that is answered `input_required`.
-    /// Default 8; then the call fails. With 0 it never does.
-    pub input_rounds: usize,
     /// How long running calls may still finish after the input of a byte stream has ended. Default 1 s; then
     /// they are cancelled.
     pub drain: Duration,
@@ -101,11 +99,11 @@ impl Default for Limits {
             sessions: 10_000,
             client_details: 16 << 10,
             session_idle: Duration::from_secs(30 * 60),
+            events: 1_024,
+            event_bytes: 1 << 20,
+            all_event_bytes: 64 << 20,
             keep_alive_comment: Duration::from_secs(15),
             in_flight: 1_024,
-            ask: Duration::from_secs(600),
-            asks: 1_024,
-            input_rounds: 8,
             drain: Duration::from_secs(1),
             request: Duration::from_secs(60),
             request_max: Duration::from_secs(600),

@@ -1,6 +1,7 @@
 //! What a handler knows about the call it serves, and its way to answer.
 
 mod request;
+mod stream;
 
 use std::any::Any;
 use std::fmt;
@@ -33,6 +34,10 @@ pub(crate) trait Outlet: Send + Sync {
     fn log(&self, call: CallId, message: &LoggingMessageNotificationParams);
     /// What the application attached to the request, or to the server.
     fn extensions(&self) -> &Extensions;
+    /// The response is to end before the call does, where its client can come back.
+    fn close_stream(&self, call: CallId, retry: Duration) {
+        let _ = (call, retry);
+    }
     /// Something for people on this side.
     fn report(&self, report: Report);
     /// Is ready after a while, by the clock of the runtime.

@@ -3,13 +3,15 @@
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http>
 
 mod admit;
-mod ask;
 mod batch;
+mod log;
 mod reply;
 mod serve;
+mod stream;
 #[cfg(test)]
 mod tests;
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -17,7 +19,6 @@ use alloc::vec::Vec;
 
 use self::reply::Reply;
 use self::serve::Ask;
-use super::asks::{Answer, AskId, Asks};
 use super::batch::{Batches, Finished};
 use super::call::{Call, CallId, Progress, WriteResult};
 use super::config::Config;
@@ -29,14 +30,14 @@ use super::principal::Principal;
 use super::received::Received;
 use super::refusal::{self, Refusal};
 use super::session::SessionState;
-use super::sessions::{SessionAnswer, SessionId, SessionQuery};
+use super::sessions::{Caller, SessionAnswer, SessionId, SessionQuery};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Era;
 use crate::error::ErrorObject;
 use crate::head::{BodyLength, End, Headers, RequestHead, ResponseHead};
 use crate::model::Json;
 use crate::model::logging::LoggingMessageNotificationParams;
-use crate::time::{Instant, Now, Wake, WakeReason, earliest};
+use crate::time::{Instant, Now, WakeReason};
 use crate::wire::jsonrpc::{self, RequestId};
 
 /// Names an exchange within its server, so that a session can find the one that carries a request. Picked by
@@ -50,7 +51,8 @@ impl ExchangeId {
         Self(number)
     }
 
-    pub(super) const fn number(self) -> u64 {
+    /// Its number.
+    pub const fn number(self) -> u64 {
         self.0
     }
 }
@@ -64,7 +66,8 @@ impl ExchangeId {
 /// The response begins with [`ExchangeOutput::Head`], its body is what [`transmit`](Self::transmit) holds,
 /// and [`ExchangeOutput::End`] comes out once, after everything is sent. A call that is answered before it
 /// reports anything gets a plain JSON response; its first notification turns the response into an event
-/// stream, if the client takes one.
+/// stream, if the client takes one. A legacy stream can be taken up again by another exchange
+/// ([`HttpPolicy::resumable`](super::HttpPolicy::resumable)): what is said on it also goes to the session.
 #[derive(Debug)]
 pub struct Exchange {
     id: ExchangeId,
@@ -73,7 +76,6 @@ pub struct Exchange {
     body: Vec<u8>,
     stage: Stage,
     calls: InFlight,
-    asks: Asks,
     batches: Batches,
     /// The session that the client named.
     session: Option<SessionId>,
@@ -81,10 +83,14 @@ pub struct Exchange {
     state: Option<SessionState>,
     /// Who makes the request, where that is asked.
     principal: Option<Arc<Principal>>,
+    /// Whose sessions it may use, if those are not the principal's.
+    owner: Option<Arc<str>>,
     reply: Reply,
     outputs: VecDeque<ExchangeOutput>,
     /// When running calls and a silent response want a sign of life.
     quiet_since: Instant,
+    /// It was said that the response is complete before the calls are.
+    parted: bool,
     ended: bool,
 }
 
@@ -92,12 +98,26 @@ pub struct Exchange {
 enum Stage {
     /// The body of the request is coming.
     Body,
+    /// The end of a request that has no body is coming.
+    Bare(Bare),
     /// The session was asked for something.
     Asking(Ask),
     /// Calls are running.
     Running,
+    /// The response is a stream that others speak on.
+    Carrying {
+        /// Whether its events have ids.
+        ids: bool,
+    },
     /// The response is complete, sent or not.
     Answered,
+}
+
+/// A request that is all in its head.
+#[derive(Clone, Copy, Debug)]
+enum Bare {
+    Listen,
+    Delete,
 }
 
 /// What an [`Exchange`] has to say.
@@ -110,8 +130,6 @@ pub enum ExchangeOutput {
     Call(CallId, Call),
     /// Nobody waits for this call any more; the application should stop.
     Cancelled(CallId),
-    /// What came of what the client was asked; see [`Exchange::ask`].
-    Answered(AskId, Answer),
     /// The session table is to answer this.
     Session(SessionQuery),
     /// The legacy client has said that it is ready.
@@ -125,6 +143,9 @@ pub enum ExchangeOutput {
     },
     /// For people on this side.
     Diagnostic(Diagnostic),
+    /// The response is complete and sent, and the exchange goes on: its calls still run, for a client that is to
+    /// come back for what they say.
+    Parted,
     /// The exchange is over. Without a head before it there is no response: the client has gone.
     End,
 }
@@ -140,21 +161,23 @@ impl Exchange {
             body: Vec::new(),
             stage: Stage::Body,
             calls: InFlight::default(),
-            asks: Asks::default(),
             batches: Batches::default(),
             session,
             state: None,
             principal: None,
+            owner: None,
             reply: Reply::new(accepts),
             outputs: VecDeque::new(),
             quiet_since: now.mono,
+            parted: false,
             ended: false,
             config,
         };
         match admit::head(&exchange.config, &head, accepts) {
-            Ok(()) if head.method == "DELETE" => {
+            Ok(()) if head.method != "POST" => {
+                let bare = if head.method == "GET" { Bare::Listen } else { Bare::Delete };
                 exchange.head = head.into();
-                exchange.delete();
+                exchange.stage = Stage::Bare(bare);
             }
             Ok(()) => {
                 exchange.body.reserve_exact(admit::expected(&head.headers));
@@ -182,11 +205,13 @@ impl Exchange {
 
     /// The request's body has ended. If it broke off, there is nothing to answer.
     pub fn handle_end(&mut self, now: Now, end: End) {
-        if !matches!(self.stage, Stage::Body) {
+        if !matches!(self.stage, Stage::Body | Stage::Bare(_)) {
             return;
         }
         self.quiet_since = now.mono;
         match end {
+            End::Complete if matches!(self.stage, Stage::Bare(Bare::Listen)) => self.open_stream(),
+            End::Complete if matches!(self.stage, Stage::Bare(Bare::Delete)) => self.delete(),
             End::Complete => {
                 let body = core::mem::take(&mut self.body);
                 self.serve(body);
@@ -205,6 +230,7 @@ impl Exchange {
             Stage::Asking(ask) => {
                 self.quiet_since = now.mono;
                 self.resume(ask, answer);
+                self.note();
             }
             stage => self.stage = stage,
         }
@@ -215,17 +241,25 @@ impl Exchange {
         self.principal = Some(principal);
     }
 
+    /// The application binds sessions to something else than the subject of a principal: to a tenant, to a
+    /// certificate. A session that is opened now belongs to this owner, and only sessions of this owner are
+    /// there for the request. Give it before the end of the body.
+    pub fn handle_owner(&mut self, _now: Now, owner: impl Into<Arc<str>>) {
+        self.owner = Some(owner.into());
+    }
+
     /// The client has closed the response, or the connection. In the modern era that cancels the request
-    /// (HTTP-20). In the legacy era it does not (HTTPL-23): the call goes on, and its result is dropped.
+    /// (HTTP-20). In the legacy era it does not (HTTPL-23): the call goes on, and its result is kept if the
+    /// client can come back for it. Where there are no sessions, nobody could, so that cancels it, too.
     pub fn handle_abort(&mut self, _now: Now) {
         self.reply.leave();
-        self.strand_asks();
         match &self.stage {
-            Stage::Body => {
+            Stage::Body | Stage::Bare(_) => {
                 self.body = Vec::new();
                 self.stage = Stage::Answered;
             }
-            Stage::Running if self.state.is_none() => {
+            Stage::Carrying { .. } => self.stop_carrying(None, true),
+            Stage::Running if self.session.is_none() || self.state.is_none() => {
                 while let Some(running) = self.calls.pop() {
                     self.outputs.push_back(ExchangeOutput::Cancelled(running.id));
                 }
@@ -240,18 +274,24 @@ impl Exchange {
     pub fn handle_cancel(&mut self, _now: Now, request: &RequestId) {
         let Some(running) = self.calls.cancel(request) else { return };
         self.outputs.push_back(ExchangeOutput::Cancelled(running.id));
-        self.end_asks(running.id);
         self.over(&running, None::<fn(&mut Vec<u8>)>);
     }
 
     /// What is to be done or known; `None` when there is nothing more for now.
     pub fn poll_output(&mut self) -> Option<ExchangeOutput> {
         let output = self.outputs.pop_front();
-        if output.is_none() && !self.ended && self.is_over() {
+        if output.is_some() || self.ended {
+            return output;
+        }
+        if self.is_over() {
             self.ended = true;
             return Some(ExchangeOutput::End);
         }
-        output
+        if self.reply.has_parted() && !self.parted && self.reply.transmit.is_empty() {
+            self.parted = true;
+            return Some(ExchangeOutput::Parted);
+        }
+        None
     }
 
     fn is_over(&self) -> bool {
@@ -260,29 +300,21 @@ impl Exchange {
 
     /// When [`handle_timeout`](Self::handle_timeout) wants to be called at the latest.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.wake().map(|(at, _)| at)
+        let waits = matches!(self.stage, Stage::Running | Stage::Carrying { .. });
+        let interval = self.config.limits.keep_alive_comment;
+        let interval = if self.reply.wants_priming() { interval.min(stream::PRIME_AFTER) } else { interval };
+        (waits && self.reply.wants_comments()).then(|| self.quiet_since + interval)
     }
 
     /// What [`poll_timeout`](Self::poll_timeout) is for.
     pub fn wake_reason(&self) -> Option<WakeReason> {
-        self.wake().map(|(_, reason)| reason)
+        self.poll_timeout().map(|_| WakeReason::Comment)
     }
 
-    fn wake(&self) -> Option<Wake> {
-        let answer = self.asks.next().map(|at| (at, WakeReason::Ask));
-        earliest([answer, self.comment_due().map(|at| (at, WakeReason::Comment))])
-    }
-
-    fn comment_due(&self) -> Option<Instant> {
-        let waits = matches!(self.stage, Stage::Running) && self.reply.may_stream();
-        waits.then(|| self.quiet_since + self.config.limits.keep_alive_comment)
-    }
-
-    /// The time has come, or not. What the client was asked for too long ago is given up. A response that was
-    /// silent for too long becomes an event stream, if it is none, and gets a comment (SSE-02).
+    /// The time has come, or not. A response that was silent for too long becomes an event stream, if it is
+    /// none, and gets a comment (SSE-02).
     pub fn handle_timeout(&mut self, now: Now) {
-        self.expire_asks(now);
-        if self.comment_due().is_none_or(|moment| moment > now.mono) {
+        if self.poll_timeout().is_none_or(|moment| moment > now.mono) {
             return;
         }
         self.quiet_since = now.mono;
@@ -308,16 +340,10 @@ impl Exchange {
         if let Some(error) = self.calls.missing(call, result) {
             return self.fail(now, call, &error);
         }
-        if let Some(misuse) = self.calls.unfit(call, result) {
-            self.fail(now, call, &refusal::unwritable());
-            return self.diagnose(Diagnostic::misuse(misuse));
-        }
         let Some(running) = self.calls.finish(call) else { return };
-        self.end_asks(call);
         let config = Arc::clone(&self.config);
         let Running { request, revision, .. } = &running;
         let mut failed = None;
-        self.finish(running.request.clone());
         self.over(
             &running,
             Some(|out: &mut Vec<u8>| {
@@ -327,6 +353,7 @@ impl Exchange {
                 }
             }),
         );
+        self.finish(request.clone());
         if let Some(misuse) = failed {
             self.diagnose(Diagnostic::misuse(misuse).request(request));
         }
@@ -335,17 +362,16 @@ impl Exchange {
     /// The call failed.
     pub fn fail(&mut self, _now: Now, call: CallId, error: &ErrorObject) {
         let Some(running) = self.calls.finish(call) else { return };
-        self.end_asks(call);
         let error = refusal::in_revision(error, running.revision);
         if running.batch.is_none() {
             let status = |code| refusal::status(code, running.revision.era());
             self.reply.status = i32::try_from(error.code).map_or(200, status);
         }
-        self.finish(running.request.clone());
         self.over(
             &running,
             Some(|out: &mut Vec<u8>| jsonrpc::write_error(out, Some(&running.request), &error)),
         );
+        self.finish(running.request.clone());
     }
 
     /// How far the call has come. Dropped when the client did not ask for progress or takes no event
@@ -431,6 +457,7 @@ impl Exchange {
             self.quiet_since = now.mono;
         }
         self.outputs.extend(head);
+        self.note();
     }
 
     fn is_full(&self) -> bool {
@@ -444,6 +471,26 @@ impl Exchange {
         let id = self.calls.begin(&call, batch);
         self.outputs.push_back(ExchangeOutput::Call(id, call));
         self.stage = Stage::Running;
+    }
+
+    /// Asks the session table, on behalf of whoever makes the request.
+    fn ask(&mut self, query: SessionQuery) {
+        let caller = self.caller();
+        self.outputs.push_back(ExchangeOutput::Session(if caller.is_nobody() {
+            query
+        } else {
+            SessionQuery::As { caller, query: Box::new(query) }
+        }));
+    }
+
+    /// Who makes the request, as far as sessions are his.
+    fn caller(&self) -> Caller {
+        let subject = self.principal.as_ref().map(|principal| Arc::from(&*principal.subject));
+        Caller {
+            owner: self.owner.clone().or(subject),
+            origin: self.head.headers.text("origin").map(str::to_ascii_lowercase),
+            reads: matches!(self.stage, Stage::Bare(Bare::Listen)),
+        }
     }
 
     /// Tells the session that a call is over.
@@ -467,6 +514,7 @@ impl Exchange {
             (None, None) => self.reply.close(),
         };
         self.outputs.extend(head);
+        self.note();
         self.stage = Stage::Answered;
     }
 
@@ -479,6 +527,7 @@ impl Exchange {
             Finished::Silent => self.reply.accept(),
         };
         self.outputs.extend(head);
+        self.note();
         self.stage = Stage::Answered;
     }
 

@@ -20,17 +20,16 @@ use crate::error::ErrorObject;
 use crate::head::{BodyLength, End, RequestHead};
 use crate::limits::Limits;
 use crate::model::{
-    CallToolResult, ElicitRequestFormParams, ElicitRequestParams, ElicitationSchema, Implementation,
-    InputRequest, InputRequiredResult, Json, LoggingLevel, LoggingMessageNotificationParams, Prompt,
+    CallToolResult, Implementation, Json, LoggingLevel, LoggingMessageNotificationParams, Prompt,
     PromptArgument, ReadResourceResult, Resource, ResourceTemplate, TextResourceContents, Tool,
 };
 use crate::time::{Duration, Instant, Now};
 use crate::wire::sse::{Decoder, SseItem};
 
 /// Lines and bodies to put among the random bytes, so that a script gets past the reading of JSON.
-const MESSAGES: [&str; 25] = [
-    r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{},"elicitation":{"url":{}}},"clientInfo":{"name":"c","version":"1"}}}"#,
-    r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{"roots":{}},"clientInfo":{"name":"c","version":"1"}}}"#,
+const MESSAGES: [&str; 22] = [
+    r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#,
+    r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#,
     r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
     r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
     r#"{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{"cursor":"after-1"}}"#,
@@ -51,9 +50,6 @@ const MESSAGES: [&str; 25] = [
     r#"{"jsonrpc":"2.0","id":14,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"greet"},"argument":{"name":"who","value":""},"context":{"arguments":{}}}}"#,
     r#"{"jsonrpc":"2.0","id":15,"method":"resources/templates/list"}"#,
     r#"[{"jsonrpc":"2.0","id":16,"method":"resources/read","params":{"uri":"f:s"}},{"jsonrpc":"2.0","id":17,"method":"prompts/get","params":{"name":"greet"}}]"#,
-    r#"{"jsonrpc":"2.0","id":"ask-1","result":{"roots":[]}}"#,
-    r#"[{"jsonrpc":"2.0","id":"ask-1-1","error":{"code":-1,"message":"m"}},{"jsonrpc":"2.0","id":"ask-2","result":1}]"#,
-    r#"{"jsonrpc":"2.0","id":18,"method":"tools/call","params":{"name":"add","inputResponses":{"k":{}},"requestState":"s","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#,
 ];
 
 /// Data as a script: each byte decides something, and none is an answer too.
@@ -113,7 +109,7 @@ fn config(limits: Limits) -> Arc<Config> {
 fn small() -> Limits {
     let mut limits = Limits::default();
     (limits.message, limits.transmit, limits.in_flight) = (1_024, 512, 2);
-    (limits.notifications, limits.depth, limits.sessions, limits.asks) = (2, 16, 2, 2);
+    (limits.notifications, limits.depth, limits.sessions) = (2, 16, 2);
     limits
 }
 
@@ -122,21 +118,8 @@ fn result(choice: u8) -> Box<dyn WriteResult> {
     match choice % 4 {
         0 => Box::new(ReadResourceResult::default()),
         1 => Box::new(ReadResourceResult::new(vec![TextResourceContents::new("f:s", "t").into()])),
-        2 => Box::new(InputRequiredResult::new().ask("k", InputRequest::ListRoots)),
         _ => Box::new(CallToolResult::text("x\ny")),
     }
-}
-
-fn question(choice: u8) -> InputRequest {
-    match choice % 4 {
-        0 => InputRequest::Unknown { method: "m".into(), params: None },
-        1 => ElicitRequestParams::from(ElicitRequestFormParams::new("m", ElicitationSchema::new())).into(),
-        _ => InputRequest::ListRoots,
-    }
-}
-
-fn answer(choice: u8) -> ClientResponse {
-    ClientResponse::unreadable(format!("ask-1-{}", choice % 3).into(), "r".into())
 }
 
 /// A template and a URI, whatever they are: what is found is decoded text of the URI, and found again.
@@ -191,7 +174,7 @@ fn run_connection(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
         clock += u64::from(script.byte() % 4) * 100;
         let now = at(clock);
         let call = CallId(u64::from(script.byte() % 3));
-        match script.byte() % 20 {
+        match script.byte() % 16 {
             0 | 1 => connection.handle_bytes(now, script.bytes()),
             2..=6 => {
                 connection.handle_bytes(now, script.message().as_bytes());
@@ -206,15 +189,6 @@ fn run_connection(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
                 assert!(connection.poll_timeout() == connection.poll_timeout());
                 connection.handle_timeout(at(0));
             }
-            16..=18 => {
-                let timeout = Some(Duration::from_millis(u64::from(script.byte())));
-                let asked = connection.ask(now, call, &question(script.byte()), timeout);
-                if let (Ok(AskId(number)), 0) = (asked, script.byte() % 2) {
-                    let answer = format!(r#"{{"jsonrpc":"2.0","id":"ask-{number}","result":{{}}}}"#);
-                    connection.handle_bytes(now, format!("{answer}\n").as_bytes());
-                }
-            }
-            19 => connection.retract(now, AskId(u64::from(script.byte() % 3))),
             14 if script.byte() > 240 => connection.shutdown(now),
             15 if script.byte() > 240 => {
                 let end = if script.byte() % 2 == 0 { End::Complete } else { End::Broken };
@@ -268,7 +242,12 @@ pub fn fuzz_exchange(data: &[u8]) {
 
 fn head(script: &mut Script<'_>, session: &SessionId) -> RequestHead {
     let choice = script.byte();
-    let mut head = RequestHead::new(if choice % 16 == 15 { "DELETE" } else { "POST" }, "/mcp");
+    let method = match choice % 16 {
+        15 => "DELETE",
+        13 => "GET",
+        _ => "POST",
+    };
+    let mut head = RequestHead::new(method, "/mcp");
     head.headers.push("Host", "localhost");
     head.headers.push("Content-Type", "application/json");
     if choice & 1 == 1 {
@@ -313,29 +292,30 @@ fn run_exchange(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
         clock += u64::from(script.byte() % 4) * 8_000;
         let now = at(clock);
         let call = CallId(u64::from(script.byte() % 3));
-        match script.byte() % 21 {
+        match script.byte() % 16 {
             0 => exchange.handle_body(now, script.bytes()),
             1..=3 => exchange.handle_body(now, script.message().as_bytes()),
             4 | 5 => exchange.handle_end(now, End::Complete),
             6 if script.byte() > 200 => exchange.handle_end(now, End::Broken),
+            6 => exchange.close_stream(now, CallId(1), Duration::from_millis(100)),
             7 => exchange.handle_timeout(now),
             8 | 9 => exchange.respond(now, call, &*result(script.byte())),
             10 => exchange.fail(now, call, &ErrorObject::new(-32021, "e")),
             11 => exchange.progress(now, call, &Progress::new(f64::from(script.byte()))),
             12 => exchange.log(now, call, &log()),
             13 => exchange.handle_cancel(now, &3.into()),
-            16..=18 => {
-                let timeout = Some(Duration::from_millis(u64::from(script.byte())));
-                let _ = exchange.ask(now, call, &question(script.byte()), timeout);
-            }
-            19 => exchange.retract(now, AskId(u64::from(script.byte() % 3))),
-            20 => exchange.handle_answer(now, answer(script.byte())),
             14 if script.byte() > 200 => {
                 // What is waiting to be sent is lost with the client, so both ways must have sent it.
                 take(&mut exchange, &mut transcript.0);
                 exchange.handle_abort(now);
             }
-            15 => exchange.handle_session(now, SessionAnswer::Done),
+            15 => match script.byte() % 8 {
+                0 => exchange.handle_session(now, SessionAnswer::Done),
+                1 => exchange.handle_close(now),
+                2 => exchange.shutdown(now),
+                3 => sessions.send(now, &session, b"{}"),
+                _ => exchange.handle_delivery(now, &delivery(script.byte())),
+            },
             _ => {}
         }
         said.hear(&mut exchange, &mut sessions, now);
@@ -346,7 +326,8 @@ fn run_exchange(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
         while let Some(output) = sessions.poll_output() {
             match output {
                 SessionOutput::Cancel { request, .. } => exchange.handle_cancel(now, &request),
-                SessionOutput::Answer { response, .. } => exchange.handle_answer(now, response),
+                SessionOutput::Deliver { event, .. } => exchange.handle_delivery(now, &event),
+                SessionOutput::Close { .. } => exchange.handle_close(now),
             }
         }
     }
@@ -355,6 +336,7 @@ fn run_exchange(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
         said.hear(&mut exchange, &mut sessions, at(clock));
         exchange.respond(at(clock), CallId(call), &*result(2));
     }
+    exchange.shutdown(at(clock));
     said.hear(&mut exchange, &mut sessions, at(clock));
     take(&mut exchange, &mut transcript.0);
     said.hear(&mut exchange, &mut sessions, at(clock));
@@ -362,6 +344,11 @@ fn run_exchange(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
     said.check(&transcript.0);
     transcript.1 = said.lines;
     transcript
+}
+
+fn delivery(choice: u8) -> Event {
+    let id = EventId::new(StreamId::of_session(1, 1), u64::from(choice));
+    Event::new(id, *b"{}", choice.is_multiple_of(16))
 }
 
 fn handshake(config: &Arc<Config>, sessions: &mut Sessions, choice: u8) -> SessionId {
@@ -401,6 +388,8 @@ impl Said {
                     self.ended = true;
                     continue;
                 }
+                // Comes when what was written is taken, or not at all if the exchange is over by then.
+                ExchangeOutput::Parted => continue,
                 ExchangeOutput::Session(ref query) => {
                     let answer = sessions.handle_query(now, query.clone());
                     exchange.handle_session(now, answer);

@@ -5,7 +5,6 @@
 //! speak every revision at once. [`Sessions`] holds what legacy HTTP clients agreed on.
 
 mod answers;
-mod asks;
 mod batch;
 mod call;
 mod catalog;
@@ -14,6 +13,7 @@ mod config;
 mod connection;
 mod custom;
 mod dispatch;
+mod events;
 mod exchange;
 mod find;
 #[doc(hidden)]
@@ -40,12 +40,12 @@ mod tools;
 mod transmit;
 mod uri;
 
-pub use asks::{Answer, AskError, AskId, ClientResponse, lacking};
 pub use call::{Call, CallId, Progress, WriteResult, missing_capabilities, resource_not_found};
 pub use change::Change;
 pub use config::{CacheHint, Config, Revisions};
 pub use connection::{Connection, Output};
 pub use custom::{Custom, CustomMethod};
+pub use events::{Event, EventId, EventStore, MemoryEvents, StreamId};
 pub use exchange::{Exchange, ExchangeId, ExchangeOutput};
 pub use policy::{Hosts, HttpPolicy, Origins};
 pub use principal::Principal;
@@ -55,6 +55,8 @@ pub use seal::{Bound, StateCodec, StateError};
 #[cfg(feature = "seal")]
 pub use seal::{Keyring, StateKey};
 pub use session::{ClientDetails, SessionState};
-pub use sessions::{SessionAnswer, SessionId, SessionOutput, SessionQuery, Sessions};
+pub use sessions::{
+    Caller, Listening, SessionAnswer, SessionId, SessionOutput, SessionQuery, Sessions, Then,
+};
 pub use target::{Completable, Completing, ProtocolRequest, Target, TemplateRead};
 pub use tools::{ToolEntry, Tools};

@@ -24,6 +24,13 @@ pub struct HttpPolicy {
     pub origins: Origins,
     /// Never answer with an event stream, so that progress and log messages are dropped. Default `false`.
     pub json_only: bool,
+    /// Whether a legacy client may open a stream with a GET, for messages that belong to no request of its own.
+    /// Default `true`; otherwise a GET is answered 405.
+    pub session_streams: bool,
+    /// Whether a legacy client that loses its connection can come back for what it missed: events have ids and
+    /// are kept for a while, within [`Limits::events`](crate::limits::Limits::events) and its neighbours. Default `true`. What is
+    /// answered at once is plain JSON, and costs nothing.
+    pub resumable: bool,
 }
 
 impl Default for HttpPolicy {
@@ -33,6 +40,8 @@ impl Default for HttpPolicy {
             hosts: Hosts::default(),
             origins: Origins::default(),
             json_only: false,
+            session_streams: true,
+            resumable: true,
         }
     }
 }
@@ -79,6 +88,20 @@ impl HttpPolicy {
     #[must_use]
     pub fn json_only(mut self, json_only: bool) -> Self {
         self.json_only = json_only;
+        self
+    }
+
+    /// Whether a legacy client may open a stream with a GET.
+    #[must_use]
+    pub fn session_streams(mut self, session_streams: bool) -> Self {
+        self.session_streams = session_streams;
+        self
+    }
+
+    /// Whether a legacy client can come back for what it missed.
+    #[must_use]
+    pub fn resumable(mut self, resumable: bool) -> Self {
+        self.resumable = resumable;
         self
     }
 }

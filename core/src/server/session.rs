@@ -1,5 +1,6 @@
 //! What a handshake settles, and what a legacy client may change afterwards.
 
+use alloc::string::String;
 use alloc::sync::Arc;
 
 use crate::dialect::Revision;
@@ -51,6 +52,12 @@ pub struct SessionState {
     pub level: LoggingLevel,
     /// Whether `notifications/initialized` has come.
     pub initialized: bool,
+    /// Whom the application took the client for when it opened the session: nobody else may use it. Over HTTP
+    /// only.
+    pub owner: Option<Arc<str>>,
+    /// The origin of the web page that opened the session, in lower case: no other page may use it. Over HTTP
+    /// only.
+    pub origin: Option<String>,
 }
 
 impl SessionState {
@@ -64,6 +71,8 @@ impl SessionState {
             client: Arc::new(ClientDetails { info: Some(info), capabilities: params.capabilities }),
             level: LoggingLevel::Info,
             initialized: false,
+            owner: None,
+            origin: None,
         }
     }
 }

@@ -5,16 +5,22 @@
 //!
 //! <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management>
 
+mod caller;
+mod streams;
 #[cfg(test)]
 mod tests;
 
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::asks::{self, ClientResponse};
+pub use self::caller::Caller;
+use self::streams::Streams;
+pub use self::streams::{Listening, Then};
+use super::events::{Event, EventStore, MemoryEvents, StreamId};
 use super::exchange::ExchangeId;
 use super::session::SessionState;
 use crate::entropy::{Entropy, Seed};
@@ -92,14 +98,6 @@ pub enum SessionQuery {
         /// The request.
         request: RequestId,
     },
-    /// The client has answered what another exchange asked; answered [`SessionAnswer::Delivered`] when that one
-    /// carries a call of this session, [`SessionAnswer::Done`] when nobody waits.
-    Answer {
-        /// The session.
-        session: SessionId,
-        /// The response.
-        response: ClientResponse,
-    },
     /// The client has said that it is ready; answered [`SessionAnswer::Done`] when it had said so before.
     Initialized {
         /// The session.
@@ -117,6 +115,64 @@ pub enum SessionQuery {
         /// The session.
         session: SessionId,
     },
+    /// A client wants to listen: on the stream of its session, or on one that broke off.
+    Listen {
+        /// The session.
+        session: SessionId,
+        /// The exchange that is to carry the stream.
+        exchange: ExchangeId,
+        /// The event that the stream broke off after.
+        after: Option<String>,
+    },
+    /// A request has said something on a stream that can be taken up again.
+    Record {
+        /// The session.
+        session: SessionId,
+        /// What it said.
+        event: Event,
+    },
+    /// An exchange carries no stream any more.
+    Detach {
+        /// The session.
+        session: SessionId,
+        /// The exchange.
+        exchange: ExchangeId,
+    },
+    /// A query of somebody who is known, or of a web page. Whose session it is not, for him it is not there.
+    As {
+        /// Who asks.
+        caller: Caller,
+        /// The query.
+        query: Box<SessionQuery>,
+    },
+}
+
+impl SessionQuery {
+    /// The session that a client asks for. `None` when it asks for none, and when it is not the client who
+    /// asks but an exchange that was let in before.
+    pub fn session(&self) -> Option<&SessionId> {
+        match self {
+            Self::Load { session }
+            | Self::Begin { session, .. }
+            | Self::BeginBatch { session, .. }
+            | Self::Cancel { session, .. }
+            | Self::Initialized { session }
+            | Self::SetLevel { session, .. }
+            | Self::End { session }
+            | Self::Listen { session, .. } => Some(session),
+            Self::As { query, .. } => query.session(),
+            Self::Open { .. } | Self::Finish { .. } | Self::Record { .. } | Self::Detach { .. } => None,
+        }
+    }
+
+    /// Whether outputs for the exchange that asks may follow, so that it has to be found by its id.
+    pub fn is_followed(&self) -> bool {
+        match self {
+            Self::Begin { .. } | Self::BeginBatch { .. } | Self::Listen { .. } => true,
+            Self::As { query, .. } => query.is_followed(),
+            _ => false,
+        }
+    }
 }
 
 /// What the table says.
@@ -133,8 +189,21 @@ pub enum SessionAnswer {
         /// Its state, after what was asked.
         state: SessionState,
     },
+    /// The request begins; its session is in this state.
+    Begun {
+        /// The state.
+        state: SessionState,
+        /// The name of the stream that answers the request, if that is one.
+        stream: StreamId,
+    },
+    /// The exchange carries a stream now.
+    Listening(Listening),
+    /// The session is there, and no such event of it that a stream could be taken up after.
+    UnknownEvent,
     /// There is no such session; perhaps it has ended (HTTPL-49).
     Missing,
+    /// Whoever keeps the sessions cannot be reached.
+    Unavailable,
     /// As many sessions are open as [`Limits::sessions`] allows.
     Full,
     /// As many requests of this session are in flight as [`Limits::in_flight`] allows.
@@ -143,14 +212,24 @@ pub enum SessionAnswer {
     InUse,
     /// Done.
     Done,
-    /// It goes to another exchange.
-    Delivered,
 }
 
 /// What follows for other exchanges.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SessionOutput {
+    /// Hand it to [`Exchange::handle_delivery`](super::Exchange::handle_delivery) of that exchange.
+    Deliver {
+        /// The exchange.
+        exchange: ExchangeId,
+        /// What is to be sent.
+        event: Event,
+    },
+    /// Tell it to [`Exchange::handle_close`](super::Exchange::handle_close) of that exchange.
+    Close {
+        /// The exchange.
+        exchange: ExchangeId,
+    },
     /// Hand it to [`Exchange::handle_cancel`](super::Exchange::handle_cancel) of that exchange.
     Cancel {
         /// The exchange.
@@ -158,13 +237,17 @@ pub enum SessionOutput {
         /// The request that it carries.
         request: RequestId,
     },
-    /// Hand it to [`Exchange::handle_answer`](super::Exchange::handle_answer) of that exchange.
-    Answer {
-        /// The exchange.
-        exchange: ExchangeId,
-        /// The response of the client.
-        response: ClientResponse,
-    },
+}
+
+impl SessionOutput {
+    /// The exchange that it is for.
+    pub fn exchange(&self) -> Option<ExchangeId> {
+        match self {
+            Self::Deliver { exchange, .. } | Self::Close { exchange } | Self::Cancel { exchange, .. } => {
+                Some(*exchange)
+            }
+        }
+    }
 }
 
 /// The legacy sessions of one HTTP server.
@@ -176,6 +259,12 @@ pub struct Sessions {
     checks: BTreeMap<(Instant, u64), SessionId>,
     serial: u64,
     outputs: VecDeque<SessionOutput>,
+    store: Box<dyn EventStore>,
+    shares_events: bool,
+    /// Streams of sessions that there were.
+    streams: u64,
+    /// Tells the streams of this table from those of others.
+    table: u32,
     entropy: Entropy,
     most: usize,
     idle: Duration,
@@ -189,6 +278,7 @@ struct Session {
     /// Its place in `checks`.
     check: (Instant, u64),
     running: Vec<(RequestId, ExchangeId)>,
+    streams: Streams,
 }
 
 impl Session {
@@ -198,6 +288,7 @@ impl Session {
         requests: impl IntoIterator<Item = RequestId> + AsRef<[RequestId]>,
         exchange: ExchangeId,
         most: usize,
+        table: u32,
     ) -> SessionAnswer {
         if self.running.iter().any(|(running, _)| requests.as_ref().contains(running)) {
             return SessionAnswer::InUse;
@@ -206,48 +297,71 @@ impl Session {
             return SessionAnswer::Busy;
         }
         self.running.extend(requests.into_iter().map(|request| (request, exchange)));
-        SessionAnswer::Loaded { state: self.state.clone() }
+        SessionAnswer::Begun { state: self.state.clone(), stream: StreamId::of_exchange(table, exchange) }
     }
 }
 
 impl Sessions {
     /// An empty table. The seed makes the names; nobody may be able to guess it (SEC-12).
     pub fn new(limits: &Limits, seed: Seed) -> Self {
+        let mut entropy = Entropy::new(seed);
+        let [a, b, c, d, ..] = entropy.next();
         Self {
             open: BTreeMap::new(),
             checks: BTreeMap::new(),
             serial: 0,
             outputs: VecDeque::new(),
-            entropy: Entropy::new(seed),
+            store: Box::new(MemoryEvents::new(limits)),
+            shares_events: false,
+            streams: 0,
+            table: u32::from_be_bytes([a, b, c, d]),
+            entropy,
             most: limits.sessions,
             idle: limits.session_idle,
             in_flight: limits.in_flight,
         }
     }
 
-    /// Answers an exchange. Every query but [`SessionQuery::Finish`] counts as use of its session.
+    /// Keeps events elsewhere than in memory. Where tables share a store, a client finds in one of them what its
+    /// request has said in another.
+    #[must_use]
+    pub fn events(mut self, store: Box<dyn EventStore>) -> Self {
+        self.store = store;
+        self.shares_events = true;
+        self
+    }
+
+    /// Answers an exchange. Each query counts as use of its session.
     pub fn handle_query(&mut self, now: Now, query: SessionQuery) -> SessionAnswer {
         self.reclaim(now.mono);
+        let (caller, query) = match query {
+            SessionQuery::As { caller, query } => (caller, *query),
+            query => (Caller::default(), query),
+        };
+        let asked = query.session().and_then(|session| self.open.get(session));
+        if asked.is_some_and(|entry| !caller.may_use(&entry.state)) {
+            return SessionAnswer::Missing;
+        }
         match query {
-            SessionQuery::Open { state } => self.open(now.mono, state),
+            SessionQuery::Open { state } => self.open(now.mono, caller.own(state)),
             SessionQuery::Load { session } => match self.touch(now.mono, &session) {
                 Some(entry) => SessionAnswer::Loaded { state: entry.state.clone() },
                 None => SessionAnswer::Missing,
             },
             SessionQuery::Begin { session, request, exchange } => {
-                let most = self.in_flight;
+                let (most, table) = (self.in_flight, self.table);
                 match self.touch(now.mono, &session) {
-                    Some(entry) => entry.begin([request], exchange, most),
+                    Some(entry) => entry.begin([request], exchange, most, table),
                     None => SessionAnswer::Missing,
                 }
             }
             SessionQuery::BeginBatch { session, mut requests, exchange } => {
-                let most = self.in_flight;
+                let (most, table) = (self.in_flight, self.table);
                 let Some(entry) = self.touch(now.mono, &session) else { return SessionAnswer::Missing };
                 if !entry.state.revision.dialect().batching {
                     requests.clear();
                 }
-                entry.begin(requests, exchange, most)
+                entry.begin(requests, exchange, most, table)
             }
             SessionQuery::Finish { session, request } => {
                 if let Some(entry) = self.open.get_mut(&session) {
@@ -257,15 +371,6 @@ impl Sessions {
                 SessionAnswer::Done
             }
             SessionQuery::Cancel { session, request } => self.cancel(now.mono, &session, &request),
-            SessionQuery::Answer { session, response } => {
-                let Some(entry) = self.touch(now.mono, &session) else { return SessionAnswer::Missing };
-                // Only an exchange of this very session: others can guess the id of what it asks.
-                let asked = asks::exchange_of(&response.request)
-                    .filter(|exchange| entry.running.iter().any(|(_, running)| running == exchange));
-                let Some(exchange) = asked else { return SessionAnswer::Done };
-                self.outputs.push_back(SessionOutput::Answer { exchange, response });
-                SessionAnswer::Delivered
-            }
             SessionQuery::Initialized { session } => match self.touch(now.mono, &session) {
                 Some(entry) if !entry.state.initialized => {
                     entry.state.initialized = true;
@@ -281,14 +386,47 @@ impl Sessions {
                 }
                 None => SessionAnswer::Missing,
             },
-            SessionQuery::End { session } => match self.open.remove(&session) {
-                Some(entry) => {
-                    self.checks.remove(&entry.check);
-                    self.stop(entry);
-                    SessionAnswer::Done
-                }
-                None => SessionAnswer::Missing,
-            },
+            SessionQuery::End { session } => {
+                let there = self.open.contains_key(&session);
+                self.forget(&session);
+                if there { SessionAnswer::Done } else { SessionAnswer::Missing }
+            }
+            SessionQuery::Listen { session, exchange, after } => {
+                self.listen(now, &session, exchange, after.as_deref())
+            }
+            SessionQuery::Record { session, event } => {
+                self.record(now, &session, event);
+                SessionAnswer::Done
+            }
+            SessionQuery::Detach { session, exchange } => {
+                self.detach(now, &session, exchange);
+                SessionAnswer::Done
+            }
+            // Nobody speaks for somebody who speaks for somebody.
+            SessionQuery::As { .. } => SessionAnswer::Missing,
+        }
+    }
+
+    /// A session was opened elsewhere, or has changed there: from now on it is in this state here. What runs in it
+    /// here goes on. Returns whether there is room for it.
+    pub fn restore(&mut self, now: Now, session: &SessionId, state: SessionState) -> bool {
+        self.reclaim(now.mono);
+        if let Some(entry) = self.touch(now.mono, session) {
+            entry.state = state;
+            return true;
+        }
+        let room = self.open.len() < self.most;
+        if room {
+            self.insert(now.mono, session.clone(), state);
+        }
+        room
+    }
+
+    /// A session has ended elsewhere: what runs in it here is cancelled.
+    pub fn forget(&mut self, session: &SessionId) {
+        if let Some(entry) = self.open.remove(session) {
+            self.checks.remove(&entry.check);
+            self.stop(session, entry);
         }
     }
 
@@ -327,9 +465,14 @@ impl Sessions {
             return SessionAnswer::Full;
         }
         let session = self.name();
-        let check = self.check_at(now + self.idle, session.clone());
-        self.open.insert(session.clone(), Session { state, used: now, check, running: Vec::new() });
+        self.insert(now, session.clone(), state);
         SessionAnswer::Opened { session }
+    }
+
+    fn insert(&mut self, now: Instant, session: SessionId, state: SessionState) {
+        let check = self.check_at(now + self.idle, session.clone());
+        let entry = Session { state, used: now, check, running: Vec::new(), streams: Streams::default() };
+        self.open.insert(session, entry);
     }
 
     fn cancel(&mut self, now: Instant, session: &SessionId, request: &RequestId) -> SessionAnswer {
@@ -355,15 +498,15 @@ impl Sessions {
             }
             let session = first.remove();
             let Some(entry) = self.open.get(&session) else { continue };
-            // A session with a running request is in use, however long that takes.
-            let used = if entry.running.is_empty() { entry.used } else { now };
+            // A session with a running request or an open stream is in use, however long that takes.
+            let used = if entry.is_busy() { now } else { entry.used };
             if used + self.idle > now {
                 let check = self.check_at(used + self.idle, session.clone());
                 if let Some(entry) = self.open.get_mut(&session) {
                     entry.check = check;
                 }
             } else if let Some(entry) = self.open.remove(&session) {
-                self.stop(entry);
+                self.stop(&session, entry);
             }
         }
     }
@@ -374,9 +517,12 @@ impl Sessions {
         (moment, self.serial)
     }
 
-    fn stop(&mut self, session: Session) {
+    fn stop(&mut self, name: &SessionId, session: Session) {
+        self.store.forget(name);
         let cancels = session.running.into_iter();
         self.outputs.extend(cancels.map(|(request, exchange)| SessionOutput::Cancel { exchange, request }));
+        let closes = session.streams.carriers();
+        self.outputs.extend(closes.map(|exchange| SessionOutput::Close { exchange }));
     }
 
     /// 128 bits of chance in hexadecimal.

@@ -77,13 +77,8 @@ pub(super) fn text(text: &str) -> CallToolResult {
 }
 
 pub(super) fn initialize(version: &str) -> String {
-    initialize_with(version, "{}")
-}
-
-/// The same with these capabilities.
-pub(super) fn initialize_with(version: &str, capabilities: &str) -> String {
     format!(
-        r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"{version}","capabilities":{capabilities},"clientInfo":{{"name":"kiln","version":"0.3.0"}}}}}}"#
+        r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"{version}","capabilities":{{}},"clientInfo":{{"name":"kiln","version":"0.3.0"}}}}}}"#
     )
 }
 
@@ -104,13 +99,8 @@ impl Client {
 
     /// A client that has done the handshake.
     pub(super) fn legacy(config: Config, version: &str) -> Self {
-        Self::able(config, version, "{}")
-    }
-
-    /// The same with these capabilities.
-    pub(super) fn able(config: Config, version: &str, capabilities: &str) -> Self {
         let mut client = Self::new(config);
-        client.send(&initialize_with(version, capabilities));
+        client.send(&initialize(version));
         client.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
         client.received();
         client.outputs();
@@ -226,8 +216,8 @@ pub(super) struct Trip {
     pub(super) body: String,
     pub(super) calls: Vec<(CallId, Call)>,
     pub(super) cancelled: Vec<CallId>,
-    pub(super) answers: Vec<(AskId, Answer)>,
     pub(super) told: Vec<String>,
+    pub(super) parted: bool,
     pub(super) ended: bool,
 }
 
@@ -247,8 +237,8 @@ impl Web {
             body: String::new(),
             calls: Vec::new(),
             cancelled: Vec::new(),
-            answers: Vec::new(),
             told: Vec::new(),
+            parted: false,
             ended: false,
         };
         trip.exchange.handle_body(now(), body.as_bytes());
@@ -259,12 +249,7 @@ impl Web {
 
     /// Does the handshake.
     pub(super) fn open(&mut self, version: &str) -> SessionId {
-        self.open_able(version, "{}")
-    }
-
-    /// The same with these capabilities.
-    pub(super) fn open_able(&mut self, version: &str, capabilities: &str) -> SessionId {
-        let trip = self.ask(legacy_head(None), &initialize_with(version, capabilities));
+        let trip = self.ask(legacy_head(None), &initialize(version));
         assert_eq!(trip.status(), 200, "{}", trip.body);
         let (head, _) = trip.head.unwrap();
         SessionId::new(head.headers.text("Mcp-Session-Id").unwrap())
@@ -280,7 +265,6 @@ impl Web {
                 }
                 ExchangeOutput::Call(id, call) => trip.calls.push((id, call)),
                 ExchangeOutput::Cancelled(id) => trip.cancelled.push(id),
-                ExchangeOutput::Answered(ask, answer) => trip.answers.push((ask, answer)),
                 ExchangeOutput::Session(query) => {
                     let answer = self.sessions.handle_query(now(), query);
                     trip.exchange.handle_session(now(), answer);
@@ -290,6 +274,7 @@ impl Web {
                     trip.told.push(format!("{method} {params}"))
                 }
                 ExchangeOutput::Diagnostic(diagnostic) => trip.told.push(diagnostic.to_string()),
+                ExchangeOutput::Parted => trip.parted = true,
                 ExchangeOutput::End => trip.ended = true,
             }
             if trip.head.is_some() {
@@ -297,9 +282,11 @@ impl Web {
             }
         }
         trip.take();
-        if let Some(output) = trip.exchange.poll_output() {
-            assert!(matches!(output, ExchangeOutput::End), "{output:?}");
-            trip.ended = true;
+        match trip.exchange.poll_output() {
+            None => {}
+            Some(ExchangeOutput::Parted) => trip.parted = true,
+            Some(ExchangeOutput::End) => trip.ended = true,
+            Some(output) => panic!("{output:?}"),
         }
         if let (true, Some((_, BodyLength::Known(length)))) = (trip.ended, &trip.head) {
             assert_eq!(trip.body.len() as u64, *length);
@@ -322,8 +309,9 @@ impl Trip {
         self.head.as_ref().and_then(|(head, _)| head.headers.text(name)).unwrap_or_default()
     }
 
-    /// The data of the events that came.
+    /// The messages that came as events.
     pub(super) fn events(&self) -> Vec<&str> {
-        self.body.lines().filter_map(|line| line.strip_prefix("data: ")).collect()
+        let data = self.body.lines().filter_map(|line| line.strip_prefix("data: "));
+        data.filter(|data| !data.is_empty()).collect()
     }
 }

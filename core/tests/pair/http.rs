@@ -25,6 +25,8 @@ enum Event {
     Gone(u64),
     Progress(u64, server::CallId, f64),
     Respond(u64, server::CallId, String),
+    /// The handler lets its client come back for the answer.
+    Part(u64, server::CallId),
     Forget,
     // At the client.
     Head(u64, ResponseHead),
@@ -50,6 +52,8 @@ struct World {
     wires: BTreeMap<u64, Wire>,
     /// Whose exchange each wire is. Kept when the server is done with it: what is on its way arrives.
     owners: Vec<(usize, client::ExchangeId)>,
+    /// Streams that went on elsewhere.
+    parted: usize,
 }
 
 struct Client {
@@ -123,6 +127,7 @@ impl World {
             seen: Vec::new(),
             wires: BTreeMap::new(),
             owners: Vec::new(),
+            parted: 0,
         }
     }
 
@@ -190,13 +195,16 @@ impl World {
             Event::Progress(id, call, progress) => {
                 self.at_server(id, |server| server.progress(now, call, &server::Progress::new(progress)));
             }
+            Event::Part(id, call) => {
+                self.at_server(id, |server| server.close_stream(now, call, Duration::from_millis(300)));
+            }
             Event::Respond(id, call, text) => {
                 self.at_server(id, |server| server.respond(now, call, &CallToolResult::text(text)));
             }
             Event::Forget => {
                 if let Some(session) = self.seen.pop() {
                     self.sessions.handle_query(now, SessionQuery::End { session });
-                    self.deliver_cancels();
+                    self.route();
                 }
             }
             Event::Head(id, head) => {
@@ -321,6 +329,9 @@ impl World {
                         self.timeline.after(delay, Event::Progress(id, call, step as f64));
                     }
                     delay += rng.millis(500);
+                    if rng.once_in(4) {
+                        self.timeline.after(rng.millis(1_000), Event::Part(id, call));
+                    }
                     // In a storm some tools take much longer than anybody waits.
                     if weather.breaks(rng, 8) {
                         delay += Duration::from_secs(50);
@@ -331,7 +342,15 @@ impl World {
                 Some(ExchangeOutput::Session(query)) => {
                     let answer = self.sessions.handle_query(now, query);
                     server.handle_session(now, answer);
-                    self.deliver_cancels();
+                    self.route();
+                    continue;
+                }
+                Some(ExchangeOutput::Parted) => {
+                    self.parted += 1;
+                    if wire.left > 0 {
+                        self.timeline.at(wire.down, Event::End(id, End::Complete));
+                    }
+                    wire.left = 0;
                     continue;
                 }
                 Some(ExchangeOutput::End) => {
@@ -369,14 +388,23 @@ impl World {
         }
     }
 
-    fn deliver_cancels(&mut self) {
+    /// Passes on what the session table has for exchanges.
+    fn route(&mut self) {
         let now = self.timeline.now();
         while let Some(output) = self.sessions.poll_output() {
-            let SessionOutput::Cancel { exchange, request } = output else { continue };
-            let ids: Vec<u64> =
-                self.wires.keys().copied().filter(|&id| server::ExchangeId::new(id) == exchange).collect();
+            let ids: Vec<u64> = self
+                .wires
+                .keys()
+                .copied()
+                .filter(|&id| Some(server::ExchangeId::new(id)) == output.exchange())
+                .collect();
             for id in ids {
-                self.at_server(id, |server| server.handle_cancel(now, &request));
+                self.at_server(id, |server| match &output {
+                    SessionOutput::Cancel { request, .. } => server.handle_cancel(now, request),
+                    SessionOutput::Deliver { event, .. } => server.handle_delivery(now, event),
+                    SessionOutput::Close { .. } => server.handle_close(now),
+                    _ => {}
+                });
             }
         }
     }
@@ -384,9 +412,11 @@ impl World {
 
 #[test]
 fn in_calm_weather_every_call_succeeds_between_peers_that_agree() {
+    let parted = Cell::new(0);
     seeds(100, |seed| {
         let mut world = World::new(seed, Weather::Calm, 4, true);
         world.run();
+        parted.set(parted.get() + world.parted);
         for client in &world.clients {
             let errors =
                 client.ledger.errors.iter().filter(|error| !matches!(error, CallError::TimedOut { .. }));
@@ -396,6 +426,7 @@ fn in_calm_weather_every_call_succeeds_between_peers_that_agree() {
         }
         assert!(world.sessions.is_empty(), "sessions end with their clients");
     });
+    assert!(parted.get() > 50, "clients come back for their answers");
 }
 
 #[test]

@@ -204,6 +204,10 @@ impl<R: Runtime> Endpoint for Connection<R> {
 
 impl<R: Runtime> Shutdown for Connection<R> {
     fn shutdown(&self) {
+        let exchange = self.lock().exchange.clone();
+        if let Some(exchange) = exchange {
+            exchange.shutdown();
+        }
         self.lock().machine.shutdown();
         self.waker.wake();
     }

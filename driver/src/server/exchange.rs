@@ -9,11 +9,9 @@ use mcp_proto::error::ErrorObject;
 use mcp_proto::head::{BodyLength, End, RequestHead, ResponseHead};
 use mcp_proto::model::LoggingMessageNotificationParams;
 use mcp_proto::server::{
-    Call, CallId, ClientResponse, Exchange, ExchangeId, ExchangeOutput, Principal, Progress, SessionQuery,
-    WriteResult,
+    Call, CallId, Exchange, ExchangeId, ExchangeOutput, Principal, Progress, SessionOutput, WriteResult,
 };
 use mcp_proto::time::{Instant, Now};
-use mcp_proto::wire::jsonrpc::RequestId;
 
 use super::calls::Calls;
 use super::http::HttpService;
@@ -38,7 +36,7 @@ pub struct ExchangeHandle<R: Runtime> {
     calls: Calls,
     waker: WakerSlot,
     turn: Turn,
-    /// Whether a session may have something for it, so that the service knows where to find it.
+    /// Whether its session may have something for it, so that the service knows where to find it.
     routed: AtomicBool,
     this: Weak<Self>,
 }
@@ -129,12 +127,19 @@ impl<R: Runtime> ExchangeHandle<R> {
         self.input(|machine| machine.handle_timeout(now));
     }
 
-    pub(super) fn handle_cancel(&self, request: &RequestId) {
-        self.say(|machine, now| machine.handle_cancel(now, request));
+    /// The server is about to stop.
+    pub(super) fn shutdown(&self) {
+        self.say(|machine, now| machine.shutdown(now));
     }
 
-    pub(super) fn handle_answer(&self, response: ClientResponse) {
-        self.say(|machine, now| machine.handle_answer(now, response));
+    /// What the session table has for it.
+    pub(super) fn handle_output(&self, output: &SessionOutput) {
+        self.say(|machine, now| match output {
+            SessionOutput::Cancel { request, .. } => machine.handle_cancel(now, request),
+            SessionOutput::Deliver { event, .. } => machine.handle_delivery(now, event),
+            SessionOutput::Close { .. } => machine.handle_close(now),
+            _ => {}
+        });
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is to be called at the latest.
@@ -209,12 +214,10 @@ impl<R: Runtime> ExchangeHandle<R> {
         while let Some(output) = inner.machine.poll_output() {
             match output {
                 ExchangeOutput::Head(head, length) => inner.head = Some((head, length)),
-                ExchangeOutput::End => inner.ended = true,
+                ExchangeOutput::End | ExchangeOutput::Parted => inner.ended = true,
                 ExchangeOutput::Session(query) => {
-                    if matches!(query, SessionQuery::Begin { .. } | SessionQuery::BeginBatch { .. })
-                        && !self.routed.swap(true, Ordering::SeqCst)
-                    {
-                        self.service.remember_route(self.id, self.this.clone());
+                    if query.is_followed() && !self.routed.swap(true, Ordering::SeqCst) {
+                        self.service.route(self.id, self.this.clone());
                     }
                     let answer = self.service.query(query);
                     inner.machine.handle_session(self.service.now(), answer);
@@ -240,7 +243,7 @@ impl<R: Runtime> ExchangeHandle<R> {
             }
             Effect::Cancelled(id) => self.calls.cancel(id),
             Effect::Report(report) => self.service.shared().report(&report),
-            Effect::Route => self.service.route(),
+            Effect::Route => self.service.route_outputs(),
         }
     }
 
@@ -292,6 +295,10 @@ impl<R: Runtime> Outlet for ExchangeHandle<R> {
 
     fn extensions(&self) -> &Extensions {
         &self.extensions
+    }
+
+    fn close_stream(&self, call: CallId, retry: Duration) {
+        self.say(|machine, now| machine.close_stream(now, call, retry));
     }
 
     fn report(&self, report: Report) {

@@ -10,11 +10,8 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use mcp_proto::head::End;
-use mcp_proto::server::{
-    ClientResponse, Config, ExchangeId, SessionAnswer, SessionOutput, SessionQuery, Sessions,
-};
+use mcp_proto::server::{Config, ExchangeId, SessionAnswer, SessionQuery, Sessions};
 use mcp_proto::time::Now;
-use mcp_proto::wire::jsonrpc::RequestId;
 
 use super::exchange::ExchangeHandle;
 use super::{Server, Shared, connection};
@@ -24,6 +21,7 @@ use crate::error::Error;
 use crate::reply::{Mode, Running};
 use crate::runtime::Runtime;
 use crate::timekeeper::keep_time;
+use crate::turn::Turn;
 use crate::wake::WakerSlot;
 
 impl<R: Runtime> Server<R> {
@@ -55,7 +53,13 @@ impl<R: Runtime> Server<R> {
         let shared = self.into_shared()?;
         let seed = shared.runtime.seed().map_err(|error| Error::io("asking for entropy", error))?;
         let sessions = Mutex::new(Sessions::new(&shared.config.limits, seed));
-        Ok(Arc::new(HttpService { shared, sessions, routes: Mutex::default(), next_id: AtomicU64::new(0) }))
+        Ok(Arc::new(HttpService {
+            shared,
+            sessions,
+            routes: Mutex::default(),
+            next_id: AtomicU64::new(0),
+            routing: Turn::default(),
+        }))
     }
 }
 
@@ -63,9 +67,11 @@ impl<R: Runtime> Server<R> {
 pub struct HttpService<R: Runtime> {
     shared: Arc<Shared<R>>,
     sessions: Mutex<Sessions>,
-    /// Legacy exchanges that another exchange may have something for.
+    /// Legacy exchanges that the session table may have something for.
     routes: Mutex<BTreeMap<ExchangeId, Weak<ExchangeHandle<R>>>>,
     next_id: AtomicU64,
+    /// What the table has for one exchange must arrive in order.
+    routing: Turn,
 }
 
 impl<R: Runtime> HttpService<R> {
@@ -95,8 +101,8 @@ impl<R: Runtime> HttpService<R> {
         self.sessions().handle_query(self.now(), query)
     }
 
-    /// Remembers where to find an exchange whose calls a session may cancel, or answer what they ask.
-    pub(super) fn remember_route(&self, id: ExchangeId, exchange: Weak<ExchangeHandle<R>>) {
+    /// Remembers where to find an exchange that its session may have something for.
+    pub(super) fn route(&self, id: ExchangeId, exchange: Weak<ExchangeHandle<R>>) {
         self.routes().insert(id, exchange);
     }
 
@@ -104,24 +110,20 @@ impl<R: Runtime> HttpService<R> {
         self.routes().remove(&id);
     }
 
-    /// Passes on what the session table has for other exchanges.
-    pub(super) fn route(&self) {
-        loop {
-            let output = self.sessions().poll_output();
-            let (id, input) = match output {
-                Some(SessionOutput::Cancel { exchange, request }) => (exchange, Routed::Cancel(request)),
-                Some(SessionOutput::Answer { exchange, response }) => (exchange, Routed::Answer(response)),
-                Some(_) => continue,
-                None => return,
-            };
-            let exchange = self.routes().get(&id).and_then(Weak::upgrade);
-            if let Some(exchange) = exchange {
-                match input {
-                    Routed::Cancel(request) => exchange.handle_cancel(&request),
-                    Routed::Answer(response) => exchange.handle_answer(response),
+    /// Passes on what the session table has for exchanges.
+    pub(super) fn route_outputs(&self) {
+        self.routing.run(|| {
+            loop {
+                let output = self.sessions().poll_output();
+                let Some(output) = output else {
+                    return;
+                };
+                let exchange = output.exchange().and_then(|exchange| self.routes().get(&exchange)?.upgrade());
+                if let Some(exchange) = exchange {
+                    exchange.handle_output(&output);
                 }
             }
-        }
+        });
     }
 
     /// Legacy sessions that are open now.
@@ -146,12 +148,6 @@ impl<R: Runtime> fmt::Debug for HttpService<R> {
     }
 }
 
-/// What an exchange learns through the session table.
-enum Routed {
-    Cancel(RequestId),
-    Answer(ClientResponse),
-}
-
 /// The session table as a machine with timers only: it reclaims what sits idle.
 struct Janitor<R: Runtime>(Arc<HttpService<R>>);
 
@@ -162,7 +158,7 @@ impl<R: Runtime> Endpoint for Janitor<R> {
 
     fn handle_timeout(&self, now: Now) {
         self.0.sessions().handle_timeout(now);
-        self.0.route();
+        self.0.route_outputs();
     }
 
     fn transmit(&self, _: Now, _: &mut dyn FnMut(&[u8]) -> usize) {}

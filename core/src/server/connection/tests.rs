@@ -1,6 +1,5 @@
 //! Every line in and out of a connection, to the letter.
 
-mod asks;
 mod batches;
 mod bounds;
 mod caching;
@@ -8,7 +7,6 @@ mod calls;
 mod completion;
 mod custom;
 mod ends;
-mod input_required;
 mod lifecycle;
 mod messages;
 mod notifications;

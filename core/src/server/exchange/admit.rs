@@ -30,9 +30,14 @@ pub(super) fn head(config: &Config, head: &RequestHead, accepts: Accepts) -> Res
     let sessions = config.revisions.speak(Era::Legacy);
     match head.method.as_str() {
         "POST" => {}
+        "GET" if sessions && policy.session_streams => return listener(head),
         "DELETE" if sessions => return Ok(()),
         _ => {
-            let allow = if sessions { "POST, DELETE" } else { "POST" };
+            let allow = match (sessions, policy.session_streams) {
+                (true, true) => "POST, GET, DELETE",
+                (true, false) => "POST, DELETE",
+                (false, _) => "POST",
+            };
             let message = alloc::format!("the HTTP method must be one of {allow}");
             return Err(Refused { allow: Some(allow), ..refused(405, message) });
         }
@@ -49,6 +54,14 @@ pub(super) fn head(config: &Config, head: &RequestHead, accepts: Accepts) -> Res
     let limit = config.limits.message;
     if declared_length(&head.headers).is_some_and(|length| length > limit as u64) {
         return Err(Refused { refusal: too_large(limit), allow: None });
+    }
+    Ok(())
+}
+
+/// A GET opens a stream for messages of the server (HTTPL-28), whether requests are answered with streams or not.
+fn listener(head: &RequestHead) -> Result<(), Refused> {
+    if !Accepts::read(&head.headers).events {
+        return Err(refused(406, "`Accept` must allow text/event-stream"));
     }
     Ok(())
 }

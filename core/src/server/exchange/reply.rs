@@ -3,10 +3,13 @@
 use alloc::vec::Vec;
 
 use super::ExchangeOutput;
+use super::log::{self, Log};
 use crate::head::BodyLength;
 use crate::head::{Headers, ResponseHead};
+use crate::server::events::Event;
 use crate::server::media::Accepts;
 use crate::server::transmit::Transmit;
+use crate::time::Duration;
 use crate::wire::sse;
 
 #[derive(Debug)]
@@ -18,6 +21,8 @@ pub(super) struct Reply {
     pub(super) headers: Headers,
     accepts: Accepts,
     form: Form,
+    /// Where an event stream can be taken up again.
+    log: Option<Log>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +33,9 @@ enum Form {
     Stream,
     /// Complete.
     Complete,
-    /// Nobody reads it: whatever is written goes nowhere.
+    /// Complete, but for the messages: those go to the log.
+    Parted,
+    /// Nobody reads it: whatever is written goes nowhere but to the log.
     Left,
 }
 
@@ -40,38 +47,80 @@ impl Reply {
             headers: Headers::new(),
             accepts,
             form: Form::Open,
+            log: None,
         }
     }
 
-    /// Whether events may be sent: the response is an event stream, or could become one.
+    /// Lets the stream be taken up again, if the response becomes one.
+    pub(super) fn keep(&mut self, log: Log) {
+        if self.accepts.events && self.form == Form::Open {
+            self.log = Some(log);
+        }
+    }
+
+    /// The events that the session has not been told.
+    pub(super) fn take_noted(&mut self) -> Vec<Event> {
+        self.log.as_mut().map(Log::take).unwrap_or_default()
+    }
+
+    /// Whether messages may be sent before the last one: the response is an event stream, or could become
+    /// one, or there is a log of what is sent.
     pub(super) fn may_stream(&self) -> bool {
         match self.form {
             Form::Open => self.accepts.events,
             Form::Stream => true,
-            Form::Complete | Form::Left => false,
+            Form::Complete => false,
+            Form::Parted | Form::Left => self.log.as_ref().is_some_and(Log::has_begun),
         }
+    }
+
+    /// Whether somebody waits for it who wants signs of life.
+    pub(super) fn wants_comments(&self) -> bool {
+        matches!(self.form, Form::Open | Form::Stream) && self.may_stream()
+    }
+
+    /// Whether the client would want an id to come back with, and has none.
+    pub(super) fn wants_priming(&self) -> bool {
+        self.form == Form::Open && self.log.as_ref().is_some_and(|log| log.primes() && !log.has_begun())
     }
 
     pub(super) fn is_stream(&self) -> bool {
         self.form == Form::Stream
     }
 
+    /// Whether the response is complete, and more messages come nevertheless.
+    pub(super) fn has_parted(&self) -> bool {
+        self.form == Form::Parted
+    }
+
     /// The last message. An error status travels as JSON whatever the client accepts.
     pub(super) fn answer(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Option<ExchangeOutput> {
-        let out = self.transmit.buffer();
         match self.form {
-            Form::Complete | Form::Left => None,
+            Form::Complete => None,
+            Form::Parted | Form::Left => {
+                self.note_unsent(true, |out| {
+                    write(out);
+                    true
+                });
+                None
+            }
             Form::Stream => {
                 self.form = Form::Complete;
-                event(out, write);
+                self.event(true, |out| {
+                    write(out);
+                    true
+                });
                 None
             }
             Form::Open if self.status == 200 && !self.accepts.json => {
-                event(out, write);
+                self.event(true, |out| {
+                    write(out);
+                    true
+                });
                 self.complete("text/event-stream")
             }
             Form::Open => {
-                write(out);
+                write(self.transmit.buffer());
                 self.complete("application/json")
             }
         }
@@ -85,24 +134,109 @@ impl Reply {
         if !self.may_stream() {
             return None;
         }
-        let out = self.transmit.buffer();
-        let start = out.len();
-        sse::begin_data(out, None, None);
-        if !write(out) {
-            out.truncate(start);
+        if matches!(self.form, Form::Parted | Form::Left) {
+            self.note_unsent(false, write);
             return None;
         }
+        if self.event(false, write) { self.stream() } else { None }
+    }
+
+    /// Appends an event with a message, for the client and for the log.
+    fn event(&mut self, last: bool, write: impl FnOnce(&mut Vec<u8>) -> bool) -> bool {
+        let out = self.transmit.buffer();
+        let start = out.len();
+        let id = self.log.as_ref().map(|log| {
+            log.prime(out);
+            log.next_id()
+        });
+        sse::begin_data(out, None, id.as_deref());
+        let message = out.len();
+        if !write(out) {
+            out.truncate(start);
+            return false;
+        }
+        if let Some(log) = &mut self.log {
+            log.note(out.get(message..).unwrap_or_default(), last);
+        }
         sse::end_event(out);
+        true
+    }
+
+    /// Notes a message for a client that is away, if it can come back.
+    fn note_unsent(&mut self, last: bool, write: impl FnOnce(&mut Vec<u8>) -> bool) {
+        let Some(log) = self.log.as_mut().filter(|log| log.has_begun()) else { return };
+        let mut message = Vec::new();
+        if write(&mut message) {
+            log.note(&message, last);
+        }
+    }
+
+    /// A sign of life; the first one gives the client an id to come back with.
+    pub(super) fn comment(&mut self) -> Option<ExchangeOutput> {
+        if !self.wants_comments() {
+            return None;
+        }
+        let primes = self.wants_priming();
+        let out = self.transmit.buffer();
+        match &mut self.log {
+            Some(log) if primes => {
+                log.prime(out);
+                log.begin();
+            }
+            _ => sse::write_comment(out, ""),
+        }
         self.stream()
     }
 
-    /// A sign of life.
-    pub(super) fn comment(&mut self) -> Option<ExchangeOutput> {
-        if !self.may_stream() {
+    /// Begins as an event stream with this event before it, which the client has had.
+    pub(super) fn listen(&mut self, after: Option<&str>) -> Option<ExchangeOutput> {
+        match after {
+            Some(id) => log::nothing(self.transmit.buffer(), id),
+            None => sse::write_comment(self.transmit.buffer(), ""),
+        }
+        self.stream()
+    }
+
+    /// An event of a stream that others keep.
+    pub(super) fn deliver(&mut self, id: Option<&str>, message: &[u8]) {
+        if self.form == Form::Stream && !message.is_empty() {
+            sse::write_event(self.transmit.buffer(), None, id, message);
+        }
+    }
+
+    /// The response ends before its stream does, and the client is asked to come back for the rest. Whether
+    /// that was possible.
+    pub(super) fn part(&mut self, retry: Duration) -> Option<ExchangeOutput> {
+        if !self.wants_comments() {
             return None;
         }
-        sse::write_comment(self.transmit.buffer(), "");
-        self.stream()
+        let out = self.transmit.buffer();
+        let log = self.log.as_mut().filter(|log| log.primes())?;
+        log.prime(out);
+        sse::write_retry(out, retry);
+        log.mark(out);
+        let head = self.stream();
+        self.form = Form::Parted;
+        head
+    }
+
+    /// The client has come back elsewhere: what is not sent here is sent there.
+    pub(super) fn hand_over(&mut self) {
+        if self.form == Form::Stream {
+            self.form = Form::Parted;
+        }
+    }
+
+    /// An event stream ends without a last message. With `retry`, the client is asked to come back.
+    pub(super) fn end(&mut self, retry: Option<Duration>) {
+        if self.form == Form::Stream {
+            if let Some(retry) = retry {
+                let out = self.transmit.buffer();
+                sse::write_retry(out, retry);
+                out.push(b'\n');
+            }
+            self.form = Form::Complete;
+        }
     }
 
     /// Understood, and there is nothing to say (HTTP-11, HTTPL-06).
@@ -114,11 +248,19 @@ impl Reply {
     pub(super) fn nothing(&mut self, status: u16) -> Option<ExchangeOutput> {
         match core::mem::replace(&mut self.form, Form::Complete) {
             Form::Open => Some(ExchangeOutput::Head(self.head(status), BodyLength::Empty)),
-            Form::Left => {
-                self.form = Form::Left;
+            form @ (Form::Left | Form::Parted) => {
+                self.form = form;
+                // The stream ends without a response.
+                self.note_unsent(true, |_| true);
                 None
             }
-            Form::Stream | Form::Complete => None,
+            Form::Stream => {
+                if let Some(log) = &mut self.log {
+                    log.note(&[], true);
+                }
+                None
+            }
+            Form::Complete => None,
         }
     }
 
@@ -164,12 +306,6 @@ impl Reply {
         head.headers = core::mem::take(&mut self.headers);
         head
     }
-}
-
-fn event(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
-    sse::begin_data(out, None, None);
-    write(out);
-    sse::end_event(out);
 }
 
 fn as_events(head: &mut ResponseHead) {

@@ -4,7 +4,6 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::ask::unexpected;
 use super::batch::{calls_of, no_batches};
 use super::{Exchange, ExchangeOutput, Stage};
 use crate::diagnostic::Diagnostic;
@@ -12,7 +11,6 @@ use crate::dialect::{Era, Revision};
 use crate::error::{ApiMisuse, code};
 use crate::head::Headers;
 use crate::server::answers;
-use crate::server::asks::ClientResponse;
 use crate::server::dispatch::{self, Draft, Notice, Params, Plan, Speech};
 use crate::server::headers;
 use crate::server::refusal::{self, Refusal};
@@ -36,6 +34,8 @@ pub(super) enum Ask {
     Accept(Option<ExchangeOutput>),
     /// A batch, for the revision of its session.
     Batch(String),
+    /// A stream to listen on.
+    Listen,
     /// The end of the session.
     Delete,
 }
@@ -70,7 +70,7 @@ impl Exchange {
         };
         match self.judge(&text) {
             Ok(Verdict::Ask(query, asked)) => {
-                self.outputs.push_back(ExchangeOutput::Session(query));
+                self.ask(query);
                 self.stage = Stage::Asking(match asked {
                     Asked::Call { id, draft } => Ask::Call { id, draft, text },
                     Asked::Batch => Ask::Batch(text),
@@ -93,7 +93,7 @@ impl Exchange {
             .and_then(|()| self.session.clone().ok_or_else(no_session));
         match session {
             Ok(session) => {
-                self.outputs.push_back(ExchangeOutput::Session(SessionQuery::End { session }));
+                self.ask(SessionQuery::End { session });
                 self.stage = Stage::Asking(Ask::Delete);
             }
             Err(refusal) => self.refuse(None, Era::Legacy, &refusal),
@@ -108,18 +108,11 @@ impl Exchange {
             Ok(Incoming::Message(Message::Notification(notification))) => {
                 self.judge_notification(&notification).map_err(|refusal| (None, Era::Legacy, refusal))
             }
-            Ok(Incoming::Message(Message::Response(response))) => match self.legacy_session() {
+            Ok(Incoming::Message(Message::Response(_))) => match self.legacy_session() {
                 Some(session) => {
-                    let told = unexpected();
-                    let (query, told) = match ClientResponse::new(response) {
-                        Some(response) => {
-                            let told = told.request(&response.request);
-                            (SessionQuery::Answer { session, response }, told)
-                        }
-                        None => (SessionQuery::Load { session }, told),
-                    };
+                    let told = Diagnostic::new("jsonrpc", "expected no response, found one");
                     let ask = Ask::Accept(Some(ExchangeOutput::Diagnostic(told)));
-                    Ok(Verdict::Ask(query, Asked::Other(ask)))
+                    Ok(Verdict::Ask(SessionQuery::Load { session }, Asked::Other(ask)))
                 }
                 None => {
                     let message = "a response is only expected within a session";
@@ -135,15 +128,7 @@ impl Exchange {
                 }
                 None => Err((None, Era::Modern, no_batches())),
             },
-            Err(Malformed { id, error, response }) => match (id, self.legacy_session()) {
-                // Whoever waits for it need not wait any longer.
-                (Some(id), Some(session)) if response => {
-                    let response = ClientResponse::unreadable(id.clone(), error.message.clone().into_owned());
-                    let ask = Ask::Refuse { id, refusal: Refusal::from(error) };
-                    Ok(Verdict::Ask(SessionQuery::Answer { session, response }, Asked::Other(ask)))
-                }
-                (id, _) => Err((id, Era::Modern, Refusal::from(error))),
-            },
+            Err(Malformed { id, error, .. }) => Err((id, Era::Modern, Refusal::from(error))),
         }
     }
 
@@ -201,7 +186,7 @@ impl Exchange {
         let plan = dispatch::plan(&self.config, Era::Legacy, request, params, text);
         let plan = match plan {
             Ok(Plan::Initialize(params)) => {
-                let state = dispatch::open(&self.config, *params)?;
+                let state = dispatch::open(&self.config, *params, self.caller().size())?;
                 let ask = Ask::Open { id, state: state.clone() };
                 return Ok(Verdict::Ask(SessionQuery::Open { state }, Asked::Other(ask)));
             }
@@ -258,13 +243,14 @@ impl Exchange {
             Ask::Open { id, .. } | Ask::Call { id, .. } | Ask::Answer { id, .. } | Ask::Refuse { id, .. } => {
                 Some(id.clone())
             }
-            Ask::Accept(_) | Ask::Batch(_) | Ask::Delete => None,
+            Ask::Accept(_) | Ask::Batch(_) | Ask::Listen | Ask::Delete => None,
         };
         let refusal = match (ask, answer) {
             (Ask::Open { id, state }, SessionAnswer::Opened { session }) => {
                 return self.opened(&id, &state, session);
             }
-            (Ask::Call { id, draft, text }, SessionAnswer::Loaded { state }) => {
+            (Ask::Call { id, draft, text }, SessionAnswer::Begun { state, stream }) => {
+                self.keep(stream, state.revision, Some(id.clone()));
                 let call = draft.call(id, state.revision, Some(&state), self.config.logging, text);
                 self.state = Some(state);
                 return self.begin(call, None);
@@ -272,19 +258,23 @@ impl Exchange {
             (Ask::Answer { id, plan }, SessionAnswer::Loaded { state }) => {
                 return self.answer(&id, state.revision, &plan);
             }
-            (
-                Ask::Refuse { refusal, .. },
-                SessionAnswer::Loaded { .. } | SessionAnswer::Delivered | SessionAnswer::Done,
-            ) => refusal,
+            (Ask::Refuse { refusal, .. }, SessionAnswer::Loaded { .. }) => refusal,
             (Ask::Accept(Some(ExchangeOutput::Initialized)), SessionAnswer::Done) => {
                 let again = Diagnostic::new("session", "expected `initialized` once, found it again");
                 return self.accept(Some(ExchangeOutput::Diagnostic(again)));
             }
-            (Ask::Accept(_), SessionAnswer::Delivered) => return self.accept(None),
             (Ask::Accept(told), SessionAnswer::Loaded { .. } | SessionAnswer::Done) => {
                 return self.accept(told);
             }
-            (Ask::Batch(text), SessionAnswer::Loaded { state }) => return self.batch(&text, state),
+            (Ask::Batch(text), SessionAnswer::Begun { state, stream }) => {
+                self.keep(stream, state.revision, None);
+                return self.batch(&text, state);
+            }
+            (Ask::Listen, SessionAnswer::Listening(listening)) => return self.carry(&listening),
+            (Ask::Listen, SessionAnswer::UnknownEvent) => {
+                let message = "`Last-Event-ID` names no event after which a stream of this session can go on";
+                Refusal::plain(code::INVALID_REQUEST, message)
+            }
             (Ask::Delete, SessionAnswer::Done) => {
                 let head = self.reply.nothing(204);
                 self.outputs.extend(head);
@@ -297,6 +287,9 @@ impl Exchange {
             (_, SessionAnswer::Full) => {
                 Refusal::plain(code::INTERNAL, "too many sessions are open").with_status(503)
             }
+            (_, SessionAnswer::Unavailable) => {
+                Refusal::plain(code::INTERNAL, "the sessions cannot be reached").with_status(503)
+            }
             (_, SessionAnswer::Busy) => dispatch::too_many(self.config.limits.in_flight),
             (_, SessionAnswer::InUse) => dispatch::id_in_use(),
             // The table answered something else than what was asked.
@@ -308,7 +301,7 @@ impl Exchange {
     fn opened(&mut self, id: &RequestId, state: &SessionState, session: SessionId) {
         if self.reply.has_left() {
             // Nobody will ever learn its name.
-            return self.outputs.push_back(ExchangeOutput::Session(SessionQuery::End { session }));
+            return self.ask(SessionQuery::End { session });
         }
         self.reply.headers = Headers::new().with(headers::SESSION, session.as_str());
         let config = Arc::clone(&self.config);
@@ -352,7 +345,7 @@ pub(super) fn told(notification: &Notification<'_>) -> ExchangeOutput {
     }
 }
 
-fn no_session() -> Refusal {
+pub(super) fn no_session() -> Refusal {
     Refusal::plain(
         code::INVALID_REQUEST,
         "the `Mcp-Session-Id` header is missing; `initialize` first, or send modern metadata in `params._meta`",

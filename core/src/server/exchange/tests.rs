@@ -1,6 +1,5 @@
 //! Whole exchanges, with the sessions that they ask for.
 
-mod asks;
 mod custom;
 mod ends;
 mod features;
@@ -10,6 +9,7 @@ mod leniency;
 mod properties;
 mod request;
 mod responses;
+mod streams;
 
 use super::*;
 use crate::dialect::Revision;

@@ -133,12 +133,12 @@ fn a_session_with_a_running_request_is_not_idle() {
 fn requests_in_flight_are_bounded_and_their_ids_differ() {
     let mut sessions = sessions();
     let session = open(&mut sessions, 0);
-    assert!(matches!(begin(&mut sessions, &session, 1), SessionAnswer::Loaded { .. }));
+    assert!(matches!(begin(&mut sessions, &session, 1), SessionAnswer::Begun { .. }));
     assert!(matches!(begin(&mut sessions, &session, 1), SessionAnswer::InUse));
-    assert!(matches!(begin(&mut sessions, &session, 2), SessionAnswer::Loaded { .. }));
+    assert!(matches!(begin(&mut sessions, &session, 2), SessionAnswer::Begun { .. }));
     assert!(matches!(begin(&mut sessions, &session, 3), SessionAnswer::Busy));
     sessions.handle_query(at(1), SessionQuery::Finish { session: session.clone(), request: 1.into() });
-    assert!(matches!(begin(&mut sessions, &session, 1), SessionAnswer::Loaded { .. }));
+    assert!(matches!(begin(&mut sessions, &session, 1), SessionAnswer::Begun { .. }));
     assert!(matches!(begin(&mut sessions, &SessionId::new("x"), 1), SessionAnswer::Missing));
 }
 
@@ -251,7 +251,7 @@ fn a_batch_begins_whole_or_not_at_all() {
     let busy = sessions.handle_query(at(1), batch(&session, &[1, 2, 3]));
     assert!(matches!(busy, SessionAnswer::Busy));
     let begun = sessions.handle_query(at(1), batch(&session, &[1, 2]));
-    assert!(matches!(begun, SessionAnswer::Loaded { .. }));
+    assert!(matches!(begun, SessionAnswer::Begun { .. }));
     let again = sessions.handle_query(at(1), batch(&session, &[2]));
     assert!(matches!(again, SessionAnswer::InUse));
     let missing = sessions.handle_query(at(1), batch(&SessionId::new("x"), &[2]));
@@ -261,7 +261,7 @@ fn a_batch_begins_whole_or_not_at_all() {
     // Where there are no batches, the exchange refuses it, and nothing runs.
     let newer = open(&mut sessions, 1);
     let loaded = sessions.handle_query(at(1), batch(&newer, &[1]));
-    assert!(matches!(loaded, SessionAnswer::Loaded { .. }));
+    assert!(matches!(loaded, SessionAnswer::Begun { .. }));
     sessions.handle_query(at(1), SessionQuery::End { session: newer });
     assert_eq!(outputs(&mut sessions), []);
 }

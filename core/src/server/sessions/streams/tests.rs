@@ -1,0 +1,296 @@
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use super::*;
+use crate::dialect::Revision;
+use crate::entropy::Seed;
+use crate::model::capabilities::ClientCapabilities;
+use crate::model::lifecycle::{Implementation, InitializeRequestParams};
+use crate::server::sessions::SessionQuery;
+use crate::server::testing::{at, limits};
+use crate::time::Duration;
+
+fn table() -> Sessions {
+    Sessions::new(&limits(|limits| limits.session_idle = Duration::from_secs(10)), Seed::new([3; 32]))
+}
+
+fn open(table: &mut Sessions) -> SessionId {
+    let client = Implementation::new("kiln", "0.3.0");
+    let params = InitializeRequestParams::new("2025-11-25", ClientCapabilities::new(), client);
+    let state = SessionState::open(Revision::V2025_11_25, params);
+    match table.handle_query(at(0), SessionQuery::Open { state }) {
+        SessionAnswer::Opened { session } => session,
+        answer => panic!("{answer:?}"),
+    }
+}
+
+fn exchange(number: u64) -> ExchangeId {
+    ExchangeId::new(number)
+}
+
+fn listen(table: &mut Sessions, session: &SessionId, by: u64, after: Option<String>) -> SessionAnswer {
+    let query = SessionQuery::Listen { session: session.clone(), exchange: exchange(by), after };
+    table.handle_query(at(1), query)
+}
+
+fn listening(table: &mut Sessions, session: &SessionId, by: u64, after: Option<String>) -> Listening {
+    match listen(table, session, by, after) {
+        SessionAnswer::Listening(listening) => listening,
+        answer => panic!("{answer:?}"),
+    }
+}
+
+fn begin(table: &mut Sessions, session: &SessionId, request: i64, by: u64) -> StreamId {
+    let (session, request) = (session.clone(), request.into());
+    match table.handle_query(at(1), SessionQuery::Begin { session, request, exchange: exchange(by) }) {
+        SessionAnswer::Begun { stream, .. } => stream,
+        answer => panic!("{answer:?}"),
+    }
+}
+
+fn record(table: &mut Sessions, session: &SessionId, id: EventId, message: &str, last: bool) {
+    let event = Event::new(id, message.as_bytes(), last);
+    table.handle_query(at(1), SessionQuery::Record { session: session.clone(), event });
+}
+
+fn texts(events: &[Event]) -> Vec<&str> {
+    events.iter().map(|event| core::str::from_utf8(&event.message).unwrap()).collect()
+}
+
+/// What was delivered, and to whom; and who was closed.
+fn outputs(table: &mut Sessions) -> Vec<String> {
+    let outputs = core::iter::from_fn(|| table.poll_output());
+    outputs
+        .map(|output| match output {
+            SessionOutput::Deliver { exchange, event } => {
+                format!("{} {}", exchange.number(), texts(&[event])[0])
+            }
+            SessionOutput::Close { exchange } => format!("{} closed", exchange.number()),
+            output => format!("{output:?}"),
+        })
+        .collect()
+}
+
+/// HTTPL-29, HTTPL-35: once, on the stream that was opened last; before there is one, it waits.
+#[test]
+fn a_message_waits_for_a_stream_and_goes_out_on_one() {
+    let mut table = table();
+    let (session, other) = (open(&mut table), open(&mut table));
+    table.send(at(1), &session, b"one");
+    table.send(at(1), &session, b"two");
+    // Waiting already.
+    table.send(at(1), &session, b"one");
+    assert_eq!(texts(&listening(&mut table, &session, 1, None).missed), ["one", "two"]);
+    table.send(at(1), &session, b"three");
+    table.send(at(1), &session, b"three");
+    assert_eq!(outputs(&mut table), ["1 three", "1 three"]);
+    assert!(listening(&mut table, &session, 2, None).missed.is_empty());
+    assert!(listening(&mut table, &other, 3, None).missed.is_empty());
+    table.send(at(1), &session, b"four");
+    assert_eq!(outputs(&mut table), ["2 four"]);
+    // The one before is still there when the newest leaves.
+    table.handle_query(at(1), SessionQuery::Detach { session: session.clone(), exchange: exchange(2) });
+    table.send(at(1), &session, b"five");
+    assert_eq!(outputs(&mut table), ["1 five"]);
+    table.handle_query(at(1), SessionQuery::Detach { session: session.clone(), exchange: exchange(1) });
+    table.send(at(1), &session, b"six");
+    assert_eq!(outputs(&mut table), [""; 0]);
+    assert_eq!(texts(&listening(&mut table, &session, 4, None).missed), ["six"]);
+}
+
+/// HTTPL-34: the bound is reached exactly, and passed by one.
+#[test]
+fn streams_of_a_session_are_few() {
+    let mut table = table();
+    let session = open(&mut table);
+    for by in 1..=4 {
+        listening(&mut table, &session, by, None);
+    }
+    assert_eq!(outputs(&mut table), [""; 0]);
+    listening(&mut table, &session, 5, None);
+    assert_eq!(outputs(&mut table), ["1 closed"]);
+}
+
+/// HTTPL-40
+#[test]
+fn the_stream_of_a_session_goes_on_after_any_of_its_events() {
+    let mut table = table();
+    let session = open(&mut table);
+    let first = listening(&mut table, &session, 1, None).after;
+    for message in ["one", "two", "three"] {
+        table.send(at(1), &session, message.as_bytes());
+    }
+    outputs(&mut table);
+    let mut after = first;
+    for (number, left) in [(0, &["one", "two", "three"][..]), (2, &["three"]), (3, &[])] {
+        after.number = number;
+        let listening = listening(&mut table, &session, 2 + number, Some(after.to_string()));
+        assert_eq!((texts(&listening.missed).as_slice(), listening.then), (left, Then::GoesOn));
+    }
+    after.number = 4;
+    assert!(matches!(listen(&mut table, &session, 9, Some(after.to_string())), SessionAnswer::UnknownEvent));
+}
+
+/// HTTPL-23, HTTPL-31, HTTPL-39: what a request says after its client was lost is there when that comes back.
+#[test]
+fn the_stream_of_a_request_goes_on_elsewhere() {
+    let mut table = table();
+    let session = open(&mut table);
+    let stream = begin(&mut table, &session, 7, 1);
+    record(&mut table, &session, EventId::new(stream, 1), "one", false);
+    record(&mut table, &session, EventId::new(stream, 2), "two", false);
+    let id = EventId::new(stream, 1).to_string();
+    let back = listening(&mut table, &session, 2, Some(id.clone()));
+    assert_eq!((texts(&back.missed).as_slice(), back.then), (&["two"][..], Then::GoesOn));
+    assert_eq!(outputs(&mut table), ["1 closed"]);
+    record(&mut table, &session, EventId::new(stream, 3), "three", false);
+    assert_eq!(outputs(&mut table), ["2 three"]);
+    // Again, from another place; what is said now goes there.
+    let back = listening(&mut table, &session, 3, Some(id.clone()));
+    assert_eq!(texts(&back.missed), ["two", "three"]);
+    assert_eq!(outputs(&mut table), ["2 closed"]);
+    record(&mut table, &session, EventId::new(stream, 4), "result", true);
+    table.handle_query(at(1), SessionQuery::Finish { session: session.clone(), request: 7.into() });
+    assert_eq!(outputs(&mut table), ["3 result"]);
+    let back = listening(&mut table, &session, 4, Some(id));
+    assert_eq!((texts(&back.missed).as_slice(), back.then), (&["two", "three", "result"][..], Then::Ends));
+    let back = listening(&mut table, &session, 5, Some(EventId::new(stream, 4).to_string()));
+    assert!(back.missed.is_empty() && back.then == Then::Ends);
+}
+
+/// A request that has said nothing yet can be waited for by the id of its priming event.
+#[test]
+fn a_primed_stream_goes_on_before_it_says_anything() {
+    let mut table = table();
+    let session = open(&mut table);
+    let stream = begin(&mut table, &session, 7, 1);
+    let back = listening(&mut table, &session, 2, Some(EventId::new(stream, 0).to_string()));
+    assert!(back.missed.is_empty() && back.then == Then::GoesOn);
+    outputs(&mut table);
+    // Left again, it keeps what is said.
+    table.handle_query(at(1), SessionQuery::Detach { session: session.clone(), exchange: exchange(2) });
+    record(&mut table, &session, EventId::new(stream, 1), "result", true);
+    assert_eq!(outputs(&mut table), [""; 0]);
+    let back = listening(&mut table, &session, 3, Some(EventId::new(stream, 0).to_string()));
+    assert_eq!((texts(&back.missed).as_slice(), back.then), (&["result"][..], Then::Ends));
+}
+
+/// HTTPL-41, B68
+#[test]
+fn nothing_is_given_to_another_session_or_for_an_id_that_is_none() {
+    let mut table = table();
+    let (mine, other) = (open(&mut table), open(&mut table));
+    let stream = begin(&mut table, &mine, 7, 1);
+    record(&mut table, &mine, EventId::new(stream, 1), "secret", false);
+    table.send(at(1), &mine, b"secret");
+    let own = listening(&mut table, &mine, 2, None).after;
+    for id in [
+        EventId::new(stream, 0).to_string(),
+        own.to_string(),
+        EventId::new(StreamId::of_exchange(1, exchange(1)), 0).to_string(),
+        "nonsense".to_string(),
+        String::new(),
+    ] {
+        assert!(
+            matches!(listen(&mut table, &other, 3, Some(id.clone())), SessionAnswer::UnknownEvent),
+            "{id}"
+        );
+    }
+    assert!(matches!(listen(&mut table, &SessionId::new("no"), 3, None), SessionAnswer::Missing));
+}
+
+/// HTTPL-16, HTTPL-48
+#[test]
+fn streams_end_with_their_session() {
+    let mut table = table();
+    let session = open(&mut table);
+    listening(&mut table, &session, 1, None);
+    let stream = begin(&mut table, &session, 7, 2);
+    listening(&mut table, &session, 3, Some(EventId::new(stream, 0).to_string()));
+    outputs(&mut table);
+    table.send(at(1), &session, b"one");
+    table.handle_query(at(1), SessionQuery::End { session: session.clone() });
+    let told = outputs(&mut table);
+    assert!(told[0] == "1 one" && told[1].starts_with("Cancel"), "{told:?}");
+    assert_eq!(told[2..], ["1 closed", "3 closed"]);
+    record(&mut table, &session, EventId::new(stream, 1), "late", true);
+    table.send(at(1), &session, b"late");
+    assert!(outputs(&mut table).is_empty() && table.store.after(&session, stream, 0).is_none());
+}
+
+/// A session whose client listens is not idle; when it leaves, it is.
+#[test]
+fn a_session_with_an_open_stream_is_kept() {
+    let mut table = table();
+    let session = open(&mut table);
+    listening(&mut table, &session, 1, None);
+    table.handle_timeout(at(60_000));
+    assert_eq!(table.len(), 1);
+    table.handle_query(at(61_000), SessionQuery::Detach { session, exchange: exchange(1) });
+    table.handle_timeout(at(70_999));
+    assert_eq!(table.len(), 1);
+    table.handle_timeout(at(71_000));
+    assert!(table.is_empty());
+}
+
+/// Messages that nobody fetches are bounded, for each session: the bound is reached exactly, and passed by one.
+#[test]
+fn messages_that_wait_are_bounded() {
+    let limits = limits(|limits| limits.events = 3);
+    let mut table = Sessions::new(&limits, Seed::new([3; 32]));
+    let session = open(&mut table);
+    for message in ["one", "two", "three"] {
+        table.send(at(1), &session, message.as_bytes());
+    }
+    assert_eq!(
+        table
+            .store
+            .after(&session, table.open[&session].streams.own.as_ref().unwrap().stream, 0)
+            .unwrap()
+            .len(),
+        3
+    );
+    table.send(at(1), &session, b"four");
+    assert_eq!(texts(&listening(&mut table, &session, 1, None).missed), ["two", "three", "four"]);
+}
+
+/// A store that two tables share.
+#[derive(Clone, Debug, Default)]
+struct Shared(alloc::sync::Arc<std::sync::Mutex<Vec<(SessionId, Event)>>>);
+
+impl crate::server::EventStore for Shared {
+    fn append(&mut self, session: &SessionId, event: &Event) {
+        self.0.lock().unwrap().push((session.clone(), event.clone()));
+    }
+
+    fn after(&mut self, session: &SessionId, stream: StreamId, number: u64) -> Option<Vec<Event>> {
+        let events = self.0.lock().unwrap();
+        let of_stream: Vec<_> =
+            events.iter().filter(|(of, event)| of == session && event.id.stream == stream).collect();
+        let after = of_stream.iter().filter(|(_, event)| event.id.number > number);
+        (!of_stream.is_empty()).then(|| after.map(|(_, event)| event.clone()).collect())
+    }
+
+    fn forget(&mut self, session: &SessionId) {
+        self.0.lock().unwrap().retain(|(of, _)| of != session);
+    }
+}
+
+/// A request that runs behind another table is asked after again and again, until its answer is there.
+#[test]
+fn a_shared_store_gives_what_another_table_has_kept() {
+    let store = Shared::default();
+    let mut one = table().events(alloc::boxed::Box::new(store.clone()));
+    let mut two = Sessions::new(&limits(|_| {}), Seed::new([4; 32])).events(alloc::boxed::Box::new(store));
+    let session = open(&mut one);
+    let state = one.open[&session].state.clone();
+    two.restore(at(0), &session, state);
+    let stream = begin(&mut one, &session, 7, 1);
+    let after = || Some(EventId::new(stream, 0).to_string());
+    record(&mut one, &session, EventId::new(stream, 1), "progress", false);
+    let there = listening(&mut two, &session, 1, after());
+    assert_eq!((texts(&there.missed).as_slice(), there.then), (&["progress"][..], Then::AskAgain));
+    record(&mut one, &session, EventId::new(stream, 2), "result", true);
+    let there = listening(&mut two, &session, 1, after());
+    assert_eq!((texts(&there.missed).as_slice(), there.then), (&["progress", "result"][..], Then::Ends));
+}
