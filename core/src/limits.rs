@@ -44,6 +44,15 @@ pub struct Limits {
     /// Requests in flight on one connection or session, and messages in one batch. Default 1,024; a further
     /// request, or a longer batch, is refused with an error and the connection lives.
     pub in_flight: usize,
+    /// How long a server waits for what it asked a client in the middle of a call. Default 600 s; the client is
+    /// told that it is given up, and the call goes on with an error.
+    pub ask: Duration,
+    /// Requests to the client that one connection or exchange of a server has open. Default 1,024, about 100 bytes
+    /// each; a further one fails.
+    pub asks: usize,
+    /// How often a server asks a legacy client on behalf of one call that is answered `input_required`.
+    /// Default 8; then the call fails. With 0 it never does.
+    pub input_rounds: usize,
     /// How long running calls may still finish after the input of a byte stream has ended. Default 1 s; then
     /// they are cancelled.
     pub drain: Duration,
@@ -104,6 +113,9 @@ impl Default for Limits {
             all_event_bytes: 64 << 20,
             keep_alive_comment: Duration::from_secs(15),
             in_flight: 1_024,
+            ask: Duration::from_secs(600),
+            asks: 1_024,
+            input_rounds: 8,
             drain: Duration::from_secs(1),
             request: Duration::from_secs(60),
             request_max: Duration::from_secs(600),

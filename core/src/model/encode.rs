@@ -6,7 +6,7 @@
 
 use super::caching::{CacheScope, TtlMs};
 use super::icons::Icon;
-use super::input_required::InputResponses;
+use super::input_required::{InputRequiredResult, InputResponses};
 use super::json::{Json, JsonMap};
 use super::meta::{self, Meta};
 use crate::dialect::{Dialect, Revision, StructuredOutput};
@@ -45,6 +45,11 @@ pub trait Members {
     /// must say with an error (RES-14).
     fn is_missing(&self) -> bool {
         false
+    }
+
+    /// The result itself, if it asks for input instead of saying what came out (MRTR-04).
+    fn input_required(&self) -> Option<&InputRequiredResult> {
+        None
     }
 
     /// What a result amounts to, for those who watch.

@@ -91,6 +91,10 @@ impl Members for InputRequiredResult {
     fn kind(&self) -> ResultKind {
         ResultKind::InputRequired
     }
+
+    fn input_required(&self) -> Option<&InputRequiredResult> {
+        Some(self)
+    }
 }
 
 /// One thing asked of the client (MRTR-07).

@@ -1,5 +1,7 @@
 //! What the application is asked to do, and how it answers.
 
+use alloc::borrow::Cow;
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -7,6 +9,7 @@ use core::ops::Range;
 
 use serde_json::value::RawValue;
 
+use super::dispatch::Text;
 use super::find;
 use super::principal::Principal;
 use super::received::Received;
@@ -17,6 +20,7 @@ use crate::error::{ApiMisuse, ErrorObject, code};
 use crate::head::RequestHead;
 use crate::model::capabilities::ClientCapabilities;
 use crate::model::error_data::MissingRequiredClientCapabilityData;
+use crate::model::input_required::InputRequiredResult;
 use crate::model::logging::LoggingLevel;
 use crate::model::meta::RequestMeta;
 use crate::model::{Identified, In, Json, Members, ResultKind};
@@ -51,6 +55,15 @@ pub(super) struct Spans {
     pub(super) params: Range<usize>,
     pub(super) arguments: Option<Range<usize>>,
     pub(super) meta: Option<Range<usize>>,
+    /// What a retry brings; few requests are one.
+    pub(super) retry: Option<Box<Retry>>,
+}
+
+/// Where the parts of a call stand that answer a result which asked for input.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Retry {
+    pub(super) input_responses: Option<Range<usize>>,
+    pub(super) request_state: Option<Range<usize>>,
 }
 
 /// Where `part`, which lies within `whole`, stands in it.
@@ -78,6 +91,21 @@ impl Call {
     /// The whole parameters as JSON text.
     pub fn params(&self) -> &str {
         self.text.get(self.spans.params.clone()).unwrap_or("{}")
+    }
+
+    /// What the client answers to the input requests of the result before, as JSON text, an object: bare results
+    /// by the names that were given (MRTR-21). `None` on a first try, and always in the legacy era.
+    ///
+    /// Nothing of it is checked: which names are there and what their values are is the client's choice.
+    pub fn input_responses(&self) -> Option<&str> {
+        self.text.get(self.spans.retry.as_ref()?.input_responses.clone()?)
+    }
+
+    /// What the result before had as its `request_state`, if the client tells the truth (MRTR-10): check it, by
+    /// sealing it, before anything is decided by it. `None` on a first try, and always in the legacy era.
+    pub fn request_state(&self) -> Option<Cow<'_, str>> {
+        let text = self.text.get(self.spans.retry.as_ref()?.request_state.clone()?)?;
+        serde_json::from_str::<Text<'_>>(text).ok().map(|state| state.0)
     }
 
     /// The metadata that came with the request.
@@ -182,6 +210,11 @@ pub trait WriteResult {
     fn kind(&self) -> ResultKind {
         ResultKind::Complete
     }
+
+    /// The result itself, if it asks for input. See [`Members::input_required`].
+    fn input_required(&self) -> Option<&InputRequiredResult> {
+        None
+    }
 }
 
 impl<T: Members> WriteResult for T {
@@ -201,6 +234,10 @@ impl<T: Members> WriteResult for T {
 
     fn kind(&self) -> ResultKind {
         Members::kind(self)
+    }
+
+    fn input_required(&self) -> Option<&InputRequiredResult> {
+        Members::input_required(self)
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio>
 
+mod ask;
 mod link;
 #[cfg(test)]
 mod tests;
@@ -11,6 +12,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use self::link::Link;
+use super::asks::{Answer, AskError, AskId};
 use super::call::{Call, CallId, Progress, WriteResult};
 use super::config::Config;
 use super::principal::Principal;
@@ -18,8 +20,9 @@ use crate::diagnostic::Diagnostic;
 use crate::error::ErrorObject;
 use crate::head::End;
 use crate::model::Json;
+use crate::model::input_required::InputRequest;
 use crate::model::logging::LoggingMessageNotificationParams;
-use crate::time::{Instant, Now, WakeReason};
+use crate::time::{Duration, Instant, Now, Wake, WakeReason, earliest};
 use crate::wire::lines::Lines;
 
 /// One client on a byte stream.
@@ -60,6 +63,8 @@ pub enum Output {
     Call(CallId, Call),
     /// Nobody waits for this call any more; the application should stop. Nothing is sent for it.
     Cancelled(CallId),
+    /// What came of what the client was asked; see [`Connection::ask`].
+    Answered(AskId, Answer),
     /// The legacy client has said that it is ready.
     Initialized,
     /// The client tells of something, such as `notifications/roots/list_changed`.
@@ -122,6 +127,7 @@ impl Connection {
                 self.input = Input::Ended;
                 self.backlog = Vec::new();
                 self.read = 0;
+                self.link.go_deaf();
                 self.link.give_up();
                 self.link.transmit.clear();
             }
@@ -143,17 +149,27 @@ impl Connection {
 
     /// When [`handle_timeout`](Self::handle_timeout) wants to be called at the latest.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.drain.filter(|_| !self.link.calls.is_empty())
+        self.wake().map(|(at, _)| at)
     }
 
     /// What [`poll_timeout`](Self::poll_timeout) is for.
     pub fn wake_reason(&self) -> Option<WakeReason> {
-        self.poll_timeout().map(|_| WakeReason::Drain)
+        self.wake().map(|(_, reason)| reason)
+    }
+
+    fn wake(&self) -> Option<Wake> {
+        let answer = self.link.asks.next().map(|at| (at, WakeReason::Ask));
+        earliest([answer, self.drained_at().map(|at| (at, WakeReason::Drain))])
+    }
+
+    fn drained_at(&self) -> Option<Instant> {
+        self.drain.filter(|_| !self.link.calls.is_empty())
     }
 
     /// The time has come, or not: early, late and repeated calls are harmless.
     pub fn handle_timeout(&mut self, now: Now) {
-        if self.poll_timeout().is_some_and(|drain| drain <= now.mono) {
+        self.link.expire_asks(now.mono);
+        if self.drained_at().is_some_and(|drain| drain <= now.mono) {
             self.link.give_up();
         }
     }
@@ -219,6 +235,33 @@ impl Connection {
         self.link.proceed(call);
     }
 
+    /// Asks the client for something in the middle of a call: its user, its model or its roots.
+    ///
+    /// Only in revisions with a handshake, and only what the client declared. Comes to an end exactly once, by
+    /// [`Output::Answered`], unless [`retract`](Self::retract) takes it back: with the result of the client, or
+    /// with an error when there is none within `timeout` ([`Limits::ask`](crate::limits::Limits::ask) if none
+    /// is given), when the call is over, and when the input has ended.
+    ///
+    /// # Errors
+    /// When it cannot be asked; then nothing was sent.
+    ///
+    /// <https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation>
+    pub fn ask(
+        &mut self,
+        now: Now,
+        call: CallId,
+        request: &InputRequest,
+        timeout: Option<Duration>,
+    ) -> Result<AskId, AskError> {
+        self.link.ask(now, call, request, timeout)
+    }
+
+    /// The application does not wait for this answer any more. The client is told; there will be no
+    /// [`Output::Answered`].
+    pub fn retract(&mut self, _now: Now, ask: AskId) {
+        self.link.retract(ask);
+    }
+
     /// Takes no new calls. Running ones may finish, for as long as whoever drives this is willing to wait.
     pub fn shutdown(&mut self, _now: Now) {
         self.link.stopping = true;
@@ -237,6 +280,7 @@ impl Connection {
             if self.input == Input::Ending && !self.link.is_full() {
                 self.input = Input::Ended;
                 self.link.read_last(&mut self.lines);
+                self.link.go_deaf();
             }
         }
     }

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::answers;
-use super::call::{Call, Spans, span};
+use super::call::{Call, Retry, Spans, span};
 use super::catalog::{Catalog, Position};
 use super::config::Config;
 use super::custom::TOLD;
@@ -54,6 +54,10 @@ pub(super) struct Params<'a> {
     cursor: Option<&'a RawValue>,
     #[serde(borrow)]
     level: Option<&'a RawValue>,
+    #[serde(borrow, rename = "inputResponses")]
+    input_responses: Option<&'a RawValue>,
+    #[serde(borrow, rename = "requestState")]
+    request_state: Option<&'a RawValue>,
     #[serde(skip)]
     pub(super) meta: RequestMeta<'a>,
 }
@@ -280,6 +284,7 @@ fn draft(
         Era::Modern => params.meta.log_level()?,
         Era::Legacy => None,
     };
+    let retry = retry(era, &target, params, whole)?;
     let arguments = params.arguments.filter(|_| matches!(target, Target::Tool(_) | Target::Prompt(_)));
     Ok(Draft {
         target,
@@ -289,8 +294,29 @@ fn draft(
             params: request.params.map_or(0..0, |params| span(whole, params.get())),
             arguments: arguments.map(|part| span(whole, part.get())),
             meta: params.raw_meta.map(|part| span(whole, part.get())),
+            retry,
         },
     })
+}
+
+/// What a request brings that is made again after a result asked for input (MRTR-23), where that can be: an
+/// object and a string (MRTR-29, MRTR-30).
+fn retry(era: Era, target: &Target, params: &Params<'_>, whole: &str) -> Result<Option<Box<Retry>>, Refusal> {
+    let none = params.input_responses.is_none() && params.request_state.is_none();
+    if none || era == Era::Legacy || !target.may_require_input() {
+        return Ok(None);
+    }
+    let wrong = |part: Option<&RawValue>, first: u8, message: &'static str| match part {
+        Some(part) if part.get().as_bytes().first() != Some(&first) => {
+            Err(Refusal::plain(code::INVALID_PARAMS, message))
+        }
+        _ => Ok(()),
+    };
+    wrong(params.input_responses, b'{', "params.inputResponses: expected an object")?;
+    wrong(params.request_state, b'"', "params.requestState: expected a string")?;
+    let place = |part: Option<&RawValue>| part.map(|part| span(whole, part.get()));
+    let (input_responses, request_state) = (place(params.input_responses), place(params.request_state));
+    Ok(Some(Box::new(Retry { input_responses, request_state })))
 }
 
 /// What `Mcp-Name` has to repeat for a request of this method, if anything (HDR-07, HDR-08). The checks of

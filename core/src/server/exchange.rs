@@ -3,6 +3,7 @@
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http>
 
 mod admit;
+mod ask;
 mod batch;
 mod log;
 mod reply;
@@ -19,6 +20,7 @@ use alloc::vec::Vec;
 
 use self::reply::Reply;
 use self::serve::Ask;
+use super::asks::{Answer, AskId, Asks};
 use super::batch::{Batches, Finished};
 use super::call::{Call, CallId, Progress, WriteResult};
 use super::config::Config;
@@ -37,7 +39,7 @@ use crate::error::ErrorObject;
 use crate::head::{BodyLength, End, Headers, RequestHead, ResponseHead};
 use crate::model::Json;
 use crate::model::logging::LoggingMessageNotificationParams;
-use crate::time::{Instant, Now, WakeReason};
+use crate::time::{Instant, Now, Wake, WakeReason, earliest};
 use crate::wire::jsonrpc::{self, RequestId};
 
 /// Names an exchange within its server, so that a session can find the one that carries a request. Picked by
@@ -76,6 +78,7 @@ pub struct Exchange {
     body: Vec<u8>,
     stage: Stage,
     calls: InFlight,
+    asks: Asks,
     batches: Batches,
     /// The session that the client named.
     session: Option<SessionId>,
@@ -130,6 +133,8 @@ pub enum ExchangeOutput {
     Call(CallId, Call),
     /// Nobody waits for this call any more; the application should stop.
     Cancelled(CallId),
+    /// What came of what the client was asked; see [`Exchange::ask`].
+    Answered(AskId, Answer),
     /// The session table is to answer this.
     Session(SessionQuery),
     /// The legacy client has said that it is ready.
@@ -161,6 +166,7 @@ impl Exchange {
             body: Vec::new(),
             stage: Stage::Body,
             calls: InFlight::default(),
+            asks: Asks::default(),
             batches: Batches::default(),
             session,
             state: None,
@@ -253,6 +259,9 @@ impl Exchange {
     /// client can come back for it. Where there are no sessions, nobody could, so that cancels it, too.
     pub fn handle_abort(&mut self, _now: Now) {
         self.reply.leave();
+        if !self.reply.may_stream() {
+            self.strand_asks();
+        }
         match &self.stage {
             Stage::Body | Stage::Bare(_) => {
                 self.body = Vec::new();
@@ -274,6 +283,7 @@ impl Exchange {
     pub fn handle_cancel(&mut self, _now: Now, request: &RequestId) {
         let Some(running) = self.calls.cancel(request) else { return };
         self.outputs.push_back(ExchangeOutput::Cancelled(running.id));
+        self.end_asks(running.id);
         self.over(&running, None::<fn(&mut Vec<u8>)>);
     }
 
@@ -300,21 +310,31 @@ impl Exchange {
 
     /// When [`handle_timeout`](Self::handle_timeout) wants to be called at the latest.
     pub fn poll_timeout(&self) -> Option<Instant> {
+        self.wake().map(|(at, _)| at)
+    }
+
+    /// What [`poll_timeout`](Self::poll_timeout) is for.
+    pub fn wake_reason(&self) -> Option<WakeReason> {
+        self.wake().map(|(_, reason)| reason)
+    }
+
+    fn wake(&self) -> Option<Wake> {
+        let answer = self.asks.next().map(|at| (at, WakeReason::Ask));
+        earliest([answer, self.comment_due().map(|at| (at, WakeReason::Comment))])
+    }
+
+    fn comment_due(&self) -> Option<Instant> {
         let waits = matches!(self.stage, Stage::Running | Stage::Carrying { .. });
         let interval = self.config.limits.keep_alive_comment;
         let interval = if self.reply.wants_priming() { interval.min(stream::PRIME_AFTER) } else { interval };
         (waits && self.reply.wants_comments()).then(|| self.quiet_since + interval)
     }
 
-    /// What [`poll_timeout`](Self::poll_timeout) is for.
-    pub fn wake_reason(&self) -> Option<WakeReason> {
-        self.poll_timeout().map(|_| WakeReason::Comment)
-    }
-
-    /// The time has come, or not. A response that was silent for too long becomes an event stream, if it is
-    /// none, and gets a comment (SSE-02).
+    /// The time has come, or not. What the client was asked for too long ago is given up. A response that was
+    /// silent for too long becomes an event stream, if it is none, and gets a comment (SSE-02).
     pub fn handle_timeout(&mut self, now: Now) {
-        if self.poll_timeout().is_none_or(|moment| moment > now.mono) {
+        self.expire_asks(now);
+        if self.comment_due().is_none_or(|moment| moment > now.mono) {
             return;
         }
         self.quiet_since = now.mono;
@@ -340,7 +360,12 @@ impl Exchange {
         if let Some(error) = self.calls.missing(call, result) {
             return self.fail(now, call, &error);
         }
+        if let Some(misuse) = self.calls.unfit(call, result) {
+            self.fail(now, call, &refusal::unwritable());
+            return self.diagnose(Diagnostic::misuse(misuse));
+        }
         let Some(running) = self.calls.finish(call) else { return };
+        self.end_asks(call);
         let config = Arc::clone(&self.config);
         let Running { request, revision, .. } = &running;
         let mut failed = None;
@@ -362,6 +387,7 @@ impl Exchange {
     /// The call failed.
     pub fn fail(&mut self, _now: Now, call: CallId, error: &ErrorObject) {
         let Some(running) = self.calls.finish(call) else { return };
+        self.end_asks(call);
         let error = refusal::in_revision(error, running.revision);
         if running.batch.is_none() {
             let status = |code| refusal::status(code, running.revision.era());
@@ -474,7 +500,7 @@ impl Exchange {
     }
 
     /// Asks the session table, on behalf of whoever makes the request.
-    fn ask(&mut self, query: SessionQuery) {
+    fn query(&mut self, query: SessionQuery) {
         let caller = self.caller();
         self.outputs.push_back(ExchangeOutput::Session(if caller.is_nobody() {
             query

@@ -20,16 +20,17 @@ use crate::error::ErrorObject;
 use crate::head::{BodyLength, End, RequestHead};
 use crate::limits::Limits;
 use crate::model::{
-    CallToolResult, Implementation, Json, LoggingLevel, LoggingMessageNotificationParams, Prompt,
+    CallToolResult, ElicitRequestFormParams, ElicitRequestParams, ElicitationSchema, Implementation,
+    InputRequest, InputRequiredResult, Json, LoggingLevel, LoggingMessageNotificationParams, Prompt,
     PromptArgument, ReadResourceResult, Resource, ResourceTemplate, TextResourceContents, Tool,
 };
 use crate::time::{Duration, Instant, Now};
 use crate::wire::sse::{Decoder, SseItem};
 
 /// Lines and bodies to put among the random bytes, so that a script gets past the reading of JSON.
-const MESSAGES: [&str; 22] = [
-    r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#,
-    r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#,
+const MESSAGES: [&str; 25] = [
+    r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{},"elicitation":{"url":{}}},"clientInfo":{"name":"c","version":"1"}}}"#,
+    r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{"roots":{}},"clientInfo":{"name":"c","version":"1"}}}"#,
     r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
     r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
     r#"{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{"cursor":"after-1"}}"#,
@@ -50,6 +51,9 @@ const MESSAGES: [&str; 22] = [
     r#"{"jsonrpc":"2.0","id":14,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"greet"},"argument":{"name":"who","value":""},"context":{"arguments":{}}}}"#,
     r#"{"jsonrpc":"2.0","id":15,"method":"resources/templates/list"}"#,
     r#"[{"jsonrpc":"2.0","id":16,"method":"resources/read","params":{"uri":"f:s"}},{"jsonrpc":"2.0","id":17,"method":"prompts/get","params":{"name":"greet"}}]"#,
+    r#"{"jsonrpc":"2.0","id":"ask-1","result":{"roots":[]}}"#,
+    r#"[{"jsonrpc":"2.0","id":"ask-1-1","error":{"code":-1,"message":"m"}},{"jsonrpc":"2.0","id":"ask-2","result":1}]"#,
+    r#"{"jsonrpc":"2.0","id":18,"method":"tools/call","params":{"name":"add","inputResponses":{"k":{}},"requestState":"s","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#,
 ];
 
 /// Data as a script: each byte decides something, and none is an answer too.
@@ -109,7 +113,7 @@ fn config(limits: Limits) -> Arc<Config> {
 fn small() -> Limits {
     let mut limits = Limits::default();
     (limits.message, limits.transmit, limits.in_flight) = (1_024, 512, 2);
-    (limits.notifications, limits.depth, limits.sessions) = (2, 16, 2);
+    (limits.notifications, limits.depth, limits.sessions, limits.asks) = (2, 16, 2, 2);
     limits
 }
 
@@ -118,8 +122,21 @@ fn result(choice: u8) -> Box<dyn WriteResult> {
     match choice % 4 {
         0 => Box::new(ReadResourceResult::default()),
         1 => Box::new(ReadResourceResult::new(vec![TextResourceContents::new("f:s", "t").into()])),
+        2 => Box::new(InputRequiredResult::new().ask("k", InputRequest::ListRoots)),
         _ => Box::new(CallToolResult::text("x\ny")),
     }
+}
+
+fn question(choice: u8) -> InputRequest {
+    match choice % 4 {
+        0 => InputRequest::Unknown { method: "m".into(), params: None },
+        1 => ElicitRequestParams::from(ElicitRequestFormParams::new("m", ElicitationSchema::new())).into(),
+        _ => InputRequest::ListRoots,
+    }
+}
+
+fn answer(choice: u8) -> ClientResponse {
+    ClientResponse::unreadable(format!("ask-1-{}", choice % 3).into(), "r".into())
 }
 
 /// A template and a URI, whatever they are: what is found is decoded text of the URI, and found again.
@@ -174,7 +191,7 @@ fn run_connection(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
         clock += u64::from(script.byte() % 4) * 100;
         let now = at(clock);
         let call = CallId(u64::from(script.byte() % 3));
-        match script.byte() % 16 {
+        match script.byte() % 20 {
             0 | 1 => connection.handle_bytes(now, script.bytes()),
             2..=6 => {
                 connection.handle_bytes(now, script.message().as_bytes());
@@ -189,6 +206,15 @@ fn run_connection(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
                 assert!(connection.poll_timeout() == connection.poll_timeout());
                 connection.handle_timeout(at(0));
             }
+            16..=18 => {
+                let timeout = Some(Duration::from_millis(u64::from(script.byte())));
+                let asked = connection.ask(now, call, &question(script.byte()), timeout);
+                if let (Ok(AskId(number)), 0) = (asked, script.byte() % 2) {
+                    let answer = format!(r#"{{"jsonrpc":"2.0","id":"ask-{number}","result":{{}}}}"#);
+                    connection.handle_bytes(now, format!("{answer}\n").as_bytes());
+                }
+            }
+            19 => connection.retract(now, AskId(u64::from(script.byte() % 3))),
             14 if script.byte() > 240 => connection.shutdown(now),
             15 if script.byte() > 240 => {
                 let end = if script.byte() % 2 == 0 { End::Complete } else { End::Broken };
@@ -292,7 +318,7 @@ fn run_exchange(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
         clock += u64::from(script.byte() % 4) * 8_000;
         let now = at(clock);
         let call = CallId(u64::from(script.byte() % 3));
-        match script.byte() % 16 {
+        match script.byte() % 21 {
             0 => exchange.handle_body(now, script.bytes()),
             1..=3 => exchange.handle_body(now, script.message().as_bytes()),
             4 | 5 => exchange.handle_end(now, End::Complete),
@@ -304,6 +330,12 @@ fn run_exchange(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
             11 => exchange.progress(now, call, &Progress::new(f64::from(script.byte()))),
             12 => exchange.log(now, call, &log()),
             13 => exchange.handle_cancel(now, &3.into()),
+            16..=18 => {
+                let timeout = Some(Duration::from_millis(u64::from(script.byte())));
+                let _ = exchange.ask(now, call, &question(script.byte()), timeout);
+            }
+            19 => exchange.retract(now, AskId(u64::from(script.byte() % 3))),
+            20 => exchange.handle_answer(now, answer(script.byte())),
             14 if script.byte() > 200 => {
                 // What is waiting to be sent is lost with the client, so both ways must have sent it.
                 take(&mut exchange, &mut transcript.0);
@@ -326,6 +358,7 @@ fn run_exchange(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
         while let Some(output) = sessions.poll_output() {
             match output {
                 SessionOutput::Cancel { request, .. } => exchange.handle_cancel(now, &request),
+                SessionOutput::Answer { response, .. } => exchange.handle_answer(now, response),
                 SessionOutput::Deliver { event, .. } => exchange.handle_delivery(now, &event),
                 SessionOutput::Close { .. } => exchange.handle_close(now),
             }

@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 use super::call::{Call, CallId, Progress, WriteResult, resource_not_found};
 use super::target::{ProtocolRequest, Target};
 use crate::dialect::Revision;
-use crate::error::ErrorObject;
+use crate::error::{ApiMisuse, ErrorObject};
+use crate::model::input_required::InputRequest;
 use crate::model::logging::LoggingLevel;
 use crate::wire::jsonrpc::{ProgressToken, RequestId};
 
@@ -24,6 +25,8 @@ pub(super) struct Running {
     pub(super) level: Option<LoggingLevel>,
     /// What it is for, if that is needed for its answer.
     target: Option<Target>,
+    /// Whether its result may ask for input.
+    may_require_input: bool,
 }
 
 impl Running {
@@ -63,6 +66,7 @@ impl InFlight {
             level: call.level,
             target: matches!(call.target, Target::Resource(_) | Target::Template(_) | Target::Protocol(_))
                 .then(|| call.target.clone()),
+            may_require_input: call.revision.dialect().result_type && call.target.may_require_input(),
         });
         id
     }
@@ -81,6 +85,24 @@ impl InFlight {
             Target::Protocol(request) => Some(Arc::clone(request)),
             _ => None,
         }
+    }
+
+    /// Why a result that asks for input must not be sent: the revision or the method has no such results
+    /// (MRTR-03), it asks nothing (MRTR-05), or something that clients cannot be asked for (MRTR-07).
+    pub(super) fn unfit(&self, id: CallId, result: &dyn WriteResult) -> Option<ApiMisuse> {
+        let result = result.input_required()?;
+        let running = self.running.get(self.place(id)?)?;
+        let known = |request: &InputRequest| running.revision.knows_input_request(request.method());
+        let what = if !running.may_require_input {
+            "this request cannot be answered with a result that asks for input"
+        } else if result.input_requests.is_empty() && result.request_state.is_none() {
+            "a result that asks for input must have input requests or a request state"
+        } else if !result.input_requests.values().all(known) {
+            "a result asks for something that clients cannot be asked for"
+        } else {
+            return None;
+        };
+        Some(ApiMisuse::new(what))
     }
 
     pub(super) fn get_mut(&mut self, id: CallId) -> Option<&mut Running> {

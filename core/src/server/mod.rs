@@ -5,6 +5,7 @@
 //! speak every revision at once. [`Sessions`] holds what legacy HTTP clients agreed on.
 
 mod answers;
+mod asks;
 mod batch;
 mod call;
 mod catalog;
@@ -40,6 +41,7 @@ mod tools;
 mod transmit;
 mod uri;
 
+pub use asks::{Answer, AskError, AskId, ClientResponse, lacking};
 pub use call::{Call, CallId, Progress, WriteResult, missing_capabilities, resource_not_found};
 pub use change::Change;
 pub use config::{CacheHint, Config, Revisions};

@@ -20,6 +20,7 @@ use core::fmt;
 pub use self::caller::Caller;
 use self::streams::Streams;
 pub use self::streams::{Listening, Then};
+use super::asks::{self, ClientResponse};
 use super::events::{Event, EventStore, MemoryEvents, StreamId};
 use super::exchange::ExchangeId;
 use super::session::SessionState;
@@ -98,6 +99,14 @@ pub enum SessionQuery {
         /// The request.
         request: RequestId,
     },
+    /// The client has answered what another exchange asked; answered [`SessionAnswer::Delivered`] when that one
+    /// carries a call of this session, [`SessionAnswer::Done`] when nobody waits.
+    Answer {
+        /// The session.
+        session: SessionId,
+        /// The response.
+        response: ClientResponse,
+    },
     /// The client has said that it is ready; answered [`SessionAnswer::Done`] when it had said so before.
     Initialized {
         /// The session.
@@ -156,6 +165,7 @@ impl SessionQuery {
             | Self::Begin { session, .. }
             | Self::BeginBatch { session, .. }
             | Self::Cancel { session, .. }
+            | Self::Answer { session, .. }
             | Self::Initialized { session }
             | Self::SetLevel { session, .. }
             | Self::End { session }
@@ -212,10 +222,12 @@ pub enum SessionAnswer {
     InUse,
     /// Done.
     Done,
+    /// It goes to another exchange.
+    Delivered,
 }
 
 /// What follows for other exchanges.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum SessionOutput {
     /// Hand it to [`Exchange::handle_delivery`](super::Exchange::handle_delivery) of that exchange.
@@ -237,15 +249,23 @@ pub enum SessionOutput {
         /// The request that it carries.
         request: RequestId,
     },
+    /// Hand it to [`Exchange::handle_answer`](super::Exchange::handle_answer) of that exchange.
+    Answer {
+        /// The exchange.
+        exchange: ExchangeId,
+        /// The response of the client.
+        response: ClientResponse,
+    },
 }
 
 impl SessionOutput {
     /// The exchange that it is for.
     pub fn exchange(&self) -> Option<ExchangeId> {
         match self {
-            Self::Deliver { exchange, .. } | Self::Close { exchange } | Self::Cancel { exchange, .. } => {
-                Some(*exchange)
-            }
+            Self::Deliver { exchange, .. }
+            | Self::Close { exchange }
+            | Self::Cancel { exchange, .. }
+            | Self::Answer { exchange, .. } => Some(*exchange),
         }
     }
 }
@@ -371,6 +391,15 @@ impl Sessions {
                 SessionAnswer::Done
             }
             SessionQuery::Cancel { session, request } => self.cancel(now.mono, &session, &request),
+            SessionQuery::Answer { session, response } => {
+                let Some(entry) = self.touch(now.mono, &session) else { return SessionAnswer::Missing };
+                // Only an exchange of this very session: others can guess the id of what it asks.
+                let asked = asks::exchange_of(&response.request)
+                    .filter(|exchange| entry.running.iter().any(|(_, running)| running == exchange));
+                let Some(exchange) = asked else { return SessionAnswer::Done };
+                self.outputs.push_back(SessionOutput::Answer { exchange, response });
+                SessionAnswer::Delivered
+            }
             SessionQuery::Initialized { session } => match self.touch(now.mono, &session) {
                 Some(entry) if !entry.state.initialized => {
                     entry.state.initialized = true;

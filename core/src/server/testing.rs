@@ -77,8 +77,13 @@ pub(super) fn text(text: &str) -> CallToolResult {
 }
 
 pub(super) fn initialize(version: &str) -> String {
+    initialize_with(version, "{}")
+}
+
+/// The same with these capabilities.
+pub(super) fn initialize_with(version: &str, capabilities: &str) -> String {
     format!(
-        r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"{version}","capabilities":{{}},"clientInfo":{{"name":"kiln","version":"0.3.0"}}}}}}"#
+        r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"{version}","capabilities":{capabilities},"clientInfo":{{"name":"kiln","version":"0.3.0"}}}}}}"#
     )
 }
 
@@ -99,8 +104,13 @@ impl Client {
 
     /// A client that has done the handshake.
     pub(super) fn legacy(config: Config, version: &str) -> Self {
+        Self::able(config, version, "{}")
+    }
+
+    /// The same with these capabilities.
+    pub(super) fn able(config: Config, version: &str, capabilities: &str) -> Self {
         let mut client = Self::new(config);
-        client.send(&initialize(version));
+        client.send(&initialize_with(version, capabilities));
         client.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
         client.received();
         client.outputs();
@@ -216,6 +226,7 @@ pub(super) struct Trip {
     pub(super) body: String,
     pub(super) calls: Vec<(CallId, Call)>,
     pub(super) cancelled: Vec<CallId>,
+    pub(super) answers: Vec<(AskId, Answer)>,
     pub(super) told: Vec<String>,
     pub(super) parted: bool,
     pub(super) ended: bool,
@@ -237,6 +248,7 @@ impl Web {
             body: String::new(),
             calls: Vec::new(),
             cancelled: Vec::new(),
+            answers: Vec::new(),
             told: Vec::new(),
             parted: false,
             ended: false,
@@ -249,7 +261,12 @@ impl Web {
 
     /// Does the handshake.
     pub(super) fn open(&mut self, version: &str) -> SessionId {
-        let trip = self.ask(legacy_head(None), &initialize(version));
+        self.open_able(version, "{}")
+    }
+
+    /// The same with these capabilities.
+    pub(super) fn open_able(&mut self, version: &str, capabilities: &str) -> SessionId {
+        let trip = self.ask(legacy_head(None), &initialize_with(version, capabilities));
         assert_eq!(trip.status(), 200, "{}", trip.body);
         let (head, _) = trip.head.unwrap();
         SessionId::new(head.headers.text("Mcp-Session-Id").unwrap())
@@ -265,6 +282,7 @@ impl Web {
                 }
                 ExchangeOutput::Call(id, call) => trip.calls.push((id, call)),
                 ExchangeOutput::Cancelled(id) => trip.cancelled.push(id),
+                ExchangeOutput::Answered(ask, answer) => trip.answers.push((ask, answer)),
                 ExchangeOutput::Session(query) => {
                     let answer = self.sessions.handle_query(now(), query);
                     trip.exchange.handle_session(now(), answer);

@@ -30,6 +30,8 @@ pub enum WakeReason {
     Probe,
     /// A step of the legacy handshake has to be answered (`request`, and `probe` for its last one).
     Handshake,
+    /// What a client was asked has to be answered (`ask`).
+    Ask,
     /// A call has to be answered (`request`, `request_max`).
     Call,
     /// A broken event stream is to be taken up again (`retry_floor`, `resume_total`).
@@ -52,6 +54,7 @@ impl fmt::Display for WakeReason {
             Self::Drain => "calls that outlive their input",
             Self::Probe => "the answer to the probe",
             Self::Handshake => "the answer to the handshake",
+            Self::Ask => "the answer of a client",
             Self::Call => "the answer to a call",
             Self::Resume => "the resumption of a stream",
             Self::Farewell => "the end of the session",

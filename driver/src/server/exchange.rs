@@ -133,10 +133,11 @@ impl<R: Runtime> ExchangeHandle<R> {
     }
 
     /// What the session table has for it.
-    pub(super) fn handle_output(&self, output: &SessionOutput) {
+    pub(super) fn handle_output(&self, output: SessionOutput) {
         self.say(|machine, now| match output {
-            SessionOutput::Cancel { request, .. } => machine.handle_cancel(now, request),
-            SessionOutput::Deliver { event, .. } => machine.handle_delivery(now, event),
+            SessionOutput::Cancel { request, .. } => machine.handle_cancel(now, &request),
+            SessionOutput::Answer { response, .. } => machine.handle_answer(now, response),
+            SessionOutput::Deliver { event, .. } => machine.handle_delivery(now, &event),
             SessionOutput::Close { .. } => machine.handle_close(now),
             _ => {}
         });
@@ -217,7 +218,7 @@ impl<R: Runtime> ExchangeHandle<R> {
                 ExchangeOutput::End | ExchangeOutput::Parted => inner.ended = true,
                 ExchangeOutput::Session(query) => {
                     if query.is_followed() && !self.routed.swap(true, Ordering::SeqCst) {
-                        self.service.route(self.id, self.this.clone());
+                        self.service.remember_route(self.id, self.this.clone());
                     }
                     let answer = self.service.query(query);
                     inner.machine.handle_session(self.service.now(), answer);
@@ -243,7 +244,7 @@ impl<R: Runtime> ExchangeHandle<R> {
             }
             Effect::Cancelled(id) => self.calls.cancel(id),
             Effect::Report(report) => self.service.shared().report(&report),
-            Effect::Route => self.service.route_outputs(),
+            Effect::Route => self.service.route(),
         }
     }
 

@@ -102,7 +102,7 @@ impl<R: Runtime> HttpService<R> {
     }
 
     /// Remembers where to find an exchange that its session may have something for.
-    pub(super) fn route(&self, id: ExchangeId, exchange: Weak<ExchangeHandle<R>>) {
+    pub(super) fn remember_route(&self, id: ExchangeId, exchange: Weak<ExchangeHandle<R>>) {
         self.routes().insert(id, exchange);
     }
 
@@ -111,7 +111,7 @@ impl<R: Runtime> HttpService<R> {
     }
 
     /// Passes on what the session table has for exchanges.
-    pub(super) fn route_outputs(&self) {
+    pub(super) fn route(&self) {
         self.routing.run(|| {
             loop {
                 let output = self.sessions().poll_output();
@@ -120,7 +120,7 @@ impl<R: Runtime> HttpService<R> {
                 };
                 let exchange = output.exchange().and_then(|exchange| self.routes().get(&exchange)?.upgrade());
                 if let Some(exchange) = exchange {
-                    exchange.handle_output(&output);
+                    exchange.handle_output(output);
                 }
             }
         });
@@ -158,7 +158,7 @@ impl<R: Runtime> Endpoint for Janitor<R> {
 
     fn handle_timeout(&self, now: Now) {
         self.0.sessions().handle_timeout(now);
-        self.0.route_outputs();
+        self.0.route();
     }
 
     fn transmit(&self, _: Now, _: &mut dyn FnMut(&[u8]) -> usize) {}

@@ -12,6 +12,7 @@ use crate::error::{ApiMisuse, ErrorObject, code};
 use crate::model::Json;
 use crate::model::logging::LoggingMessageNotificationParams;
 use crate::server::answers;
+use crate::server::asks::{Asks, ClientResponse};
 use crate::server::batch::{Batches, Finished};
 use crate::server::call::{CallId, Progress, WriteResult};
 use crate::server::config::Config;
@@ -27,11 +28,14 @@ use crate::wire::lines::{Line, Lines};
 
 #[derive(Debug)]
 pub(super) struct Link {
-    config: Arc<Config>,
-    session: Option<SessionState>,
+    pub(super) config: Arc<Config>,
+    pub(super) session: Option<SessionState>,
     /// Who the client is, where that is known.
     pub(super) principal: Option<Arc<Principal>>,
     pub(super) calls: InFlight,
+    pub(super) asks: Asks,
+    /// No response can come any more.
+    pub(super) deaf: bool,
     batches: Batches,
     pub(super) transmit: Transmit,
     pub(super) outputs: VecDeque<Output>,
@@ -45,6 +49,8 @@ impl Link {
             session: None,
             principal: None,
             calls: InFlight::default(),
+            asks: Asks::default(),
+            deaf: false,
             batches: Batches::default(),
             transmit: Transmit::default(),
             outputs: VecDeque::new(),
@@ -66,7 +72,7 @@ impl Link {
         self.held() > limits.transmit || self.outputs.len() >= limits.in_flight + limits.notifications
     }
 
-    fn held(&self) -> usize {
+    pub(super) fn held(&self) -> usize {
         self.transmit.len() + self.batches.len()
     }
 
@@ -98,6 +104,7 @@ impl Link {
     pub(super) fn give_up(&mut self) {
         while let Some(running) = self.calls.pop() {
             self.outputs.push_back(Output::Cancelled(running.id));
+            self.end_asks(running.id);
             self.over(running.batch);
         }
     }
@@ -126,12 +133,18 @@ impl Link {
             }
             Message::Notification(notification) => self.notification(&notification),
             Message::Response(response) => {
-                // Nothing was asked; to answer an answer would never end.
-                let diagnostic = Diagnostic::new("jsonrpc", "expected no response, found one");
-                self.diagnose(match response.id {
-                    Some(id) => diagnostic.request(id),
-                    None => diagnostic,
-                });
+                // Where nothing was asked: to answer an answer would never end.
+                let diagnostic =
+                    Diagnostic::new("jsonrpc", "expected no response to this request, found one");
+                match ClientResponse::new(response) {
+                    Some(response) => {
+                        let diagnostic = diagnostic.request(&response.request);
+                        if !self.answered(response) {
+                            self.diagnose(diagnostic);
+                        }
+                    }
+                    None => self.diagnose(diagnostic),
+                }
             }
         }
     }
@@ -139,6 +152,9 @@ impl Link {
     fn malformed(&mut self, malformed: Malformed, batch: Option<u64>) {
         let refusal = Refusal::from(malformed.error);
         if malformed.response {
+            if let Some(request) = malformed.id {
+                self.answered(ClientResponse::unreadable(request, refusal.message.into_owned()));
+            }
             self.diagnose(Diagnostic::new("jsonrpc", refusal.detail));
         } else if malformed.id.is_none() && batch.is_none() {
             self.refuse_noise(refusal);
@@ -247,6 +263,7 @@ impl Link {
                 // Unknown and finished requests: the cancellation came too late, which is nobody's fault.
                 if let Some(running) = self.calls.cancel(&request) {
                     self.outputs.push_back(Output::Cancelled(running.id));
+                    self.end_asks(running.id);
                     self.diagnose(dispatch::cancelled(&request, reason));
                     self.over(running.batch);
                 }
@@ -263,7 +280,12 @@ impl Link {
         if let Some(error) = self.calls.missing(call, result) {
             return self.fail(call, &error);
         }
+        if let Some(misuse) = self.calls.unfit(call, result) {
+            self.fail(call, &refusal::unwritable());
+            return self.diagnose(Diagnostic::misuse(misuse));
+        }
         let Some(running) = self.calls.finish(call) else { return };
+        self.end_asks(call);
         let config = Arc::clone(&self.config);
         let Running { request, revision, batch, .. } = &running;
         self.send(request, *batch, |out| result.write_result(out, request, *revision, config.server_info()));
@@ -272,6 +294,7 @@ impl Link {
 
     pub(super) fn fail(&mut self, call: CallId, error: &ErrorObject) {
         let Some(running) = self.calls.finish(call) else { return };
+        self.end_asks(call);
         let error = refusal::in_revision(error, running.revision);
         self.write(running.batch, |out| jsonrpc::write_error(out, Some(&running.request), &error));
         self.over(running.batch);

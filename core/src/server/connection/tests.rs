@@ -1,5 +1,6 @@
 //! Every line in and out of a connection, to the letter.
 
+mod asks;
 mod batches;
 mod bounds;
 mod caching;
@@ -7,6 +8,7 @@ mod calls;
 mod completion;
 mod custom;
 mod ends;
+mod input_required;
 mod lifecycle;
 mod messages;
 mod notifications;

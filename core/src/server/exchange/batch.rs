@@ -7,11 +7,13 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use super::ask::unexpected;
 use super::serve::told;
 use super::{Exchange, ExchangeOutput, Stage};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Era;
 use crate::error::code;
+use crate::server::asks::ClientResponse;
 use crate::server::config::Config;
 use crate::server::dispatch::{self, Notice, Params, Plan};
 use crate::server::refusal::{self, Refusal};
@@ -47,8 +49,15 @@ impl Exchange {
                     self.batched_notice(&notification);
                     Ok(())
                 }
-                Ok(Message::Response(_)) => {
-                    self.diagnose(Diagnostic::new("jsonrpc", "expected no response, found one"));
+                Ok(Message::Response(response)) => {
+                    // Whether anybody waits for it, the table knows; what it says comes too late for a batch.
+                    match (self.session.clone(), ClientResponse::new(response)) {
+                        (Some(session), Some(response)) => {
+                            let query = SessionQuery::Answer { session, response };
+                            self.outputs.push_back(ExchangeOutput::Session(query));
+                        }
+                        _ => self.diagnose(unexpected()),
+                    }
                     Ok(())
                 }
                 Err(Malformed { id, error, .. }) => Err((id, Refusal::from(error))),
@@ -92,7 +101,7 @@ impl Exchange {
             plan => {
                 if let (Plan::SetLevel(level), Some(session)) = (&plan, self.session.clone()) {
                     let level = *level;
-                    self.ask(SessionQuery::SetLevel { session, level });
+                    self.query(SessionQuery::SetLevel { session, level });
                 }
                 let mut written = Ok(());
                 self.batches.answer(batch, |out| {
@@ -113,11 +122,11 @@ impl Exchange {
         let Some(session) = self.session.clone() else { return };
         let told = match dispatch::notice(&self.config, notification) {
             Notice::Initialized => {
-                self.ask(SessionQuery::Initialized { session });
+                self.query(SessionQuery::Initialized { session });
                 ExchangeOutput::Initialized
             }
             Notice::Cancelled { request, .. } => {
-                return self.ask(SessionQuery::Cancel { session, request });
+                return self.query(SessionQuery::Cancel { session, request });
             }
             Notice::Other => told(notification),
             Notice::Ignored(detail) => ExchangeOutput::Diagnostic(Diagnostic::new("jsonrpc", detail)),

@@ -4,6 +4,7 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use super::ask::unexpected;
 use super::batch::{calls_of, no_batches};
 use super::{Exchange, ExchangeOutput, Stage};
 use crate::diagnostic::Diagnostic;
@@ -11,6 +12,7 @@ use crate::dialect::{Era, Revision};
 use crate::error::{ApiMisuse, code};
 use crate::head::Headers;
 use crate::server::answers;
+use crate::server::asks::ClientResponse;
 use crate::server::dispatch::{self, Draft, Notice, Params, Plan, Speech};
 use crate::server::headers;
 use crate::server::refusal::{self, Refusal};
@@ -70,7 +72,7 @@ impl Exchange {
         };
         match self.judge(&text) {
             Ok(Verdict::Ask(query, asked)) => {
-                self.ask(query);
+                self.query(query);
                 self.stage = Stage::Asking(match asked {
                     Asked::Call { id, draft } => Ask::Call { id, draft, text },
                     Asked::Batch => Ask::Batch(text),
@@ -93,7 +95,7 @@ impl Exchange {
             .and_then(|()| self.session.clone().ok_or_else(no_session));
         match session {
             Ok(session) => {
-                self.ask(SessionQuery::End { session });
+                self.query(SessionQuery::End { session });
                 self.stage = Stage::Asking(Ask::Delete);
             }
             Err(refusal) => self.refuse(None, Era::Legacy, &refusal),
@@ -108,11 +110,18 @@ impl Exchange {
             Ok(Incoming::Message(Message::Notification(notification))) => {
                 self.judge_notification(&notification).map_err(|refusal| (None, Era::Legacy, refusal))
             }
-            Ok(Incoming::Message(Message::Response(_))) => match self.legacy_session() {
+            Ok(Incoming::Message(Message::Response(response))) => match self.legacy_session() {
                 Some(session) => {
-                    let told = Diagnostic::new("jsonrpc", "expected no response, found one");
+                    let told = unexpected();
+                    let (query, told) = match ClientResponse::new(response) {
+                        Some(response) => {
+                            let told = told.request(&response.request);
+                            (SessionQuery::Answer { session, response }, told)
+                        }
+                        None => (SessionQuery::Load { session }, told),
+                    };
                     let ask = Ask::Accept(Some(ExchangeOutput::Diagnostic(told)));
-                    Ok(Verdict::Ask(SessionQuery::Load { session }, Asked::Other(ask)))
+                    Ok(Verdict::Ask(query, Asked::Other(ask)))
                 }
                 None => {
                     let message = "a response is only expected within a session";
@@ -128,7 +137,15 @@ impl Exchange {
                 }
                 None => Err((None, Era::Modern, no_batches())),
             },
-            Err(Malformed { id, error, .. }) => Err((id, Era::Modern, Refusal::from(error))),
+            Err(Malformed { id, error, response }) => match (id, self.legacy_session()) {
+                // Whoever waits for it need not wait any longer.
+                (Some(id), Some(session)) if response => {
+                    let response = ClientResponse::unreadable(id.clone(), error.message.clone().into_owned());
+                    let ask = Ask::Refuse { id, refusal: Refusal::from(error) };
+                    Ok(Verdict::Ask(SessionQuery::Answer { session, response }, Asked::Other(ask)))
+                }
+                (id, _) => Err((id, Era::Modern, Refusal::from(error))),
+            },
         }
     }
 
@@ -258,11 +275,15 @@ impl Exchange {
             (Ask::Answer { id, plan }, SessionAnswer::Loaded { state }) => {
                 return self.answer(&id, state.revision, &plan);
             }
-            (Ask::Refuse { refusal, .. }, SessionAnswer::Loaded { .. }) => refusal,
+            (
+                Ask::Refuse { refusal, .. },
+                SessionAnswer::Loaded { .. } | SessionAnswer::Delivered | SessionAnswer::Done,
+            ) => refusal,
             (Ask::Accept(Some(ExchangeOutput::Initialized)), SessionAnswer::Done) => {
                 let again = Diagnostic::new("session", "expected `initialized` once, found it again");
                 return self.accept(Some(ExchangeOutput::Diagnostic(again)));
             }
+            (Ask::Accept(_), SessionAnswer::Delivered) => return self.accept(None),
             (Ask::Accept(told), SessionAnswer::Loaded { .. } | SessionAnswer::Done) => {
                 return self.accept(told);
             }
@@ -301,7 +322,7 @@ impl Exchange {
     fn opened(&mut self, id: &RequestId, state: &SessionState, session: SessionId) {
         if self.reply.has_left() {
             // Nobody will ever learn its name.
-            return self.ask(SessionQuery::End { session });
+            return self.query(SessionQuery::End { session });
         }
         self.reply.headers = Headers::new().with(headers::SESSION, session.as_str());
         let config = Arc::clone(&self.config);

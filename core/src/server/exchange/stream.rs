@@ -73,7 +73,7 @@ impl Exchange {
                 let after = self.head.headers.get("last-event-id");
                 // What is no text is no id of ours either.
                 let after = after.map(|id| String::from(core::str::from_utf8(id).unwrap_or("?").trim()));
-                self.ask(SessionQuery::Listen { session, exchange: self.id, after });
+                self.query(SessionQuery::Listen { session, exchange: self.id, after });
                 self.stage = Stage::Asking(Ask::Listen);
             }
             Err(refusal) => self.refuse(None, Era::Legacy, &refusal),

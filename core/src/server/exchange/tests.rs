@@ -1,5 +1,6 @@
 //! Whole exchanges, with the sessions that they ask for.
 
+mod asks;
 mod custom;
 mod ends;
 mod features;

@@ -11,14 +11,14 @@ fn get(session: &SessionId, after: Option<&str>) -> RequestHead {
 /// Gives exchanges what the table has for them.
 fn route(web: &mut Web, trips: &mut [&mut Trip]) {
     while let Some(output) = web.sessions.poll_output() {
-        let (SessionOutput::Deliver { exchange, .. }
-        | SessionOutput::Close { exchange }
-        | SessionOutput::Cancel { exchange, .. }) = &output;
-        let Some(trip) = trips.iter_mut().find(|trip| trip.exchange.id == *exchange) else { continue };
-        match &output {
-            SessionOutput::Deliver { event, .. } => trip.exchange.handle_delivery(now(), event),
+        let Some(trip) = trips.iter_mut().find(|trip| Some(trip.exchange.id) == output.exchange()) else {
+            continue;
+        };
+        match output {
+            SessionOutput::Deliver { event, .. } => trip.exchange.handle_delivery(now(), &event),
             SessionOutput::Close { .. } => trip.exchange.handle_close(now()),
-            SessionOutput::Cancel { request, .. } => trip.exchange.handle_cancel(now(), request),
+            SessionOutput::Cancel { request, .. } => trip.exchange.handle_cancel(now(), &request),
+            SessionOutput::Answer { response, .. } => trip.exchange.handle_answer(now(), response),
         }
         web.drive(trip);
     }

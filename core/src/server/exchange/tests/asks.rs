@@ -1,0 +1,227 @@
+//! Requests to a legacy client: out on the stream of the call, back in an exchange of their own.
+
+use super::*;
+use crate::model::input_required::{InputRequest, InputRequiredResult};
+use crate::server::asks::AskError;
+use crate::time::{Duration, WakeReason};
+
+const ROOTS: InputRequest = InputRequest::ListRoots;
+
+fn asking() -> (Web, SessionId, Trip) {
+    asking_of(config())
+}
+
+fn asking_of(config: Config) -> (Web, SessionId, Trip) {
+    let mut web = Web::new(config);
+    let session = web.open_able(V, r#"{"roots":{}}"#);
+    let trip = web.ask(legacy_head(Some(&session)), CALL);
+    (web, session, trip)
+}
+
+fn answer(id: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":"{id}","result":{{"roots":[]}}}}"#)
+}
+
+/// Hands what the table decided to the exchange of the call.
+fn route(web: &mut Web, trip: &mut Trip) -> usize {
+    let outputs: Vec<_> = core::iter::from_fn(|| web.sessions.poll_output()).collect();
+    for output in &outputs {
+        match output.clone() {
+            SessionOutput::Answer { response, .. } => trip.exchange.handle_answer(now(), response),
+            SessionOutput::Cancel { request, .. } => trip.exchange.handle_cancel(now(), &request),
+            output => panic!("{output:?}"),
+        }
+    }
+    web.drive(trip);
+    outputs.len()
+}
+
+/// HTTPL-11, HTTPL-12: the request is an event of the call's stream, its answer a POST that is accepted.
+#[test]
+fn a_call_asks_on_its_stream_and_is_answered_by_a_post() {
+    let (mut web, session, mut trip) = asking();
+    let call = trip.calls[0].0;
+    let ask = trip.exchange.ask(now(), call, &ROOTS, None).unwrap();
+    web.drive(&mut trip);
+    assert_eq!((trip.status(), trip.field("content-type")), (200, "text/event-stream"));
+    assert_eq!(trip.events(), [r#"{"jsonrpc":"2.0","id":"ask-2-1","method":"roots/list"}"#]);
+
+    let post = web.ask(legacy_head(Some(&session)), &answer("ask-2-1"));
+    assert_eq!((post.status(), post.body.as_str(), post.ended), (202, "", true));
+    assert!(post.told.is_empty(), "{:?}", post.told);
+    assert_eq!(route(&mut web, &mut trip), 1);
+    assert_eq!(trip.answers[0].0, ask);
+    assert_eq!(trip.answers[0].1.0.as_ref().unwrap().get(), r#"{"roots":[]}"#);
+    trip.exchange.respond(now(), call, &text("done"));
+    web.drive(&mut trip);
+    assert!(trip.ended && trip.events().len() == 2);
+}
+
+/// HTTPL-06: what nobody waits for is accepted and told to people.
+#[test]
+fn stray_answers_are_accepted_and_ignored() {
+    let (mut web, session, mut trip) = asking();
+    trip.exchange.ask(now(), trip.calls[0].0, &ROOTS, None).unwrap();
+    for id in ["ask-9-1", "ask-1", "x"] {
+        let post = web.ask(legacy_head(Some(&session)), &answer(id));
+        assert_eq!((post.status(), post.told.len()), (202, 1), "{id}");
+        assert_eq!(route(&mut web, &mut trip), 0);
+    }
+    let post = web.ask(legacy_head(Some(&session)), &answer("ask-2-9"));
+    assert_eq!(post.status(), 202);
+    assert_eq!(route(&mut web, &mut trip), 1);
+    assert!(trip.answers.is_empty() && trip.told.len() == 1);
+    let post = web.ask(legacy_head(Some(&SessionId::new("none"))), &answer("ask-2-1"));
+    assert_eq!(post.status(), 404);
+}
+
+/// SEC-11: the answer of another session is not taken, although its id can be guessed.
+#[test]
+fn another_session_cannot_answer() {
+    let (mut web, _, mut trip) = asking();
+    trip.exchange.ask(now(), trip.calls[0].0, &ROOTS, None).unwrap();
+    let other = web.open_able(V, r#"{"roots":{}}"#);
+    let post = web.ask(legacy_head(Some(&other)), &answer("ask-2-1"));
+    assert_eq!((post.status(), post.told.len()), (202, 1));
+    assert_eq!(route(&mut web, &mut trip), 0);
+}
+
+/// A response that cannot be read is refused, and whoever waits for it learns of it.
+#[test]
+fn an_unreadable_answer_is_refused_and_ends_the_ask() {
+    let (mut web, session, mut trip) = asking();
+    trip.exchange.ask(now(), trip.calls[0].0, &ROOTS, None).unwrap();
+    let body = r#"{"jsonrpc":"2.0","id":"ask-2-1","result":1,"error":{}}"#;
+    assert_eq!(web.ask(legacy_head(Some(&session)), body).status(), 400);
+    route(&mut web, &mut trip);
+    assert!(matches!(trip.answers[0].1.0, Err(AskError::Invalid { .. })));
+}
+
+/// CAN-16: a cancelled call takes back what it asked; so does one that ends.
+#[test]
+fn asks_end_with_their_call() {
+    let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#;
+    let gone = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"ask-2-1","reason":"the call that asked is over"}}"#;
+    for cancelled in [true, false] {
+        let (mut web, session, mut trip) = asking();
+        let call = trip.calls[0].0;
+        trip.exchange.ask(now(), call, &ROOTS, None).unwrap();
+        if cancelled {
+            web.ask(legacy_head(Some(&session)), cancel);
+            route(&mut web, &mut trip);
+        } else {
+            trip.exchange.respond(now(), call, &text("done"));
+            web.drive(&mut trip);
+        }
+        assert_eq!(trip.events()[1], gone);
+        assert_eq!(trip.events().len(), if cancelled { 2 } else { 3 });
+        assert_eq!(trip.answers[0].1.0, Err(AskError::Over));
+        assert!(trip.ended);
+    }
+}
+
+/// An ask is bounded in time; comments go on meanwhile.
+#[test]
+fn an_ask_is_given_up_after_its_time() {
+    let (mut web, _, mut trip) = asking();
+    trip.exchange.ask(at(1_000), trip.calls[0].0, &ROOTS, Some(Duration::from_secs(20))).unwrap();
+    assert_eq!(trip.exchange.wake_reason(), Some(WakeReason::Comment));
+    trip.exchange.handle_timeout(at(16_000));
+    assert_eq!(trip.exchange.poll_timeout(), Some(at(21_000).mono));
+    assert_eq!(trip.exchange.wake_reason(), Some(WakeReason::Ask));
+    trip.exchange.handle_timeout(at(20_999));
+    trip.exchange.handle_timeout(at(21_000));
+    web.drive(&mut trip);
+    assert_eq!(trip.answers[0].1.0, Err(AskError::TimedOut { after: Duration::from_secs(20) }));
+    assert!(trip.events()[1].contains("no answer in time"));
+}
+
+/// HTTPL-23: the call of a client that has left for good goes on, but nobody can be asked.
+#[test]
+fn a_client_that_has_left_cannot_be_asked() {
+    let (mut web, _, mut trip) = asking_of(config().http(HttpPolicy::default().resumable(false)));
+    let call = trip.calls[0].0;
+    trip.exchange.ask(now(), call, &ROOTS, None).unwrap();
+    trip.exchange.handle_abort(now());
+    web.drive(&mut trip);
+    assert_eq!(trip.answers[0].1.0, Err(AskError::Unreachable));
+    assert_eq!(trip.exchange.ask(now(), call, &ROOTS, None), Err(AskError::Unreachable));
+    assert!(trip.cancelled.is_empty());
+}
+
+/// HTTPL-39, HTTPL-40: a client that lost its connection finds what it was asked when it comes back, and answers.
+#[test]
+fn a_client_that_comes_back_is_still_asked() {
+    let (mut web, session, mut trip) = asking();
+    let call = trip.calls[0].0;
+    trip.exchange.ask(now(), call, &ROOTS, None).unwrap();
+    web.drive(&mut trip);
+    let id = trip.body.lines().find_map(|line| line.strip_prefix("id: ")).unwrap().to_string();
+    trip.exchange.handle_abort(now());
+    let second = trip.exchange.ask(now(), call, &ROOTS, None).unwrap();
+    web.drive(&mut trip);
+    assert!(trip.answers.is_empty());
+    let get = with(head("GET"), &[("Accept", Some("text/event-stream")), ("Last-Event-ID", Some(&id))]);
+    let mut back = web.ask(with(get, &[("mcp-session-id", Some(session.as_str()))]), "");
+    assert_eq!(back.events().len(), 2, "{}", back.body);
+    web.ask(legacy_head(Some(&session)), &answer("ask-2-2"));
+    while let Some(output) = web.sessions.poll_output() {
+        if let SessionOutput::Answer { response, .. } = output {
+            trip.exchange.handle_answer(now(), response);
+        }
+    }
+    web.drive(&mut trip);
+    assert!(trip.answers.iter().any(|(ask, answer)| *ask == second && answer.0.is_ok()));
+    trip.exchange.respond(now(), call, &text("done"));
+    web.drive(&mut trip);
+    while let Some(SessionOutput::Deliver { event, .. }) = web.sessions.poll_output() {
+        back.exchange.handle_delivery(now(), &event);
+    }
+    web.drive(&mut back);
+    // The first one is withdrawn with the call, and the result comes last.
+    assert!(back.events()[2].contains("done") || back.events()[3].contains("done"), "{}", back.body);
+    assert!(back.ended);
+}
+
+/// Without an event stream there is nothing to ask on.
+#[test]
+fn a_client_that_takes_no_events_cannot_be_asked() {
+    let mut web = Web::new(config());
+    let session = web.open_able(V, r#"{"roots":{}}"#);
+    let head = with(legacy_head(Some(&session)), &[("Accept", Some("application/json"))]);
+    let trip = &mut web.ask(head, CALL);
+    assert_eq!(trip.exchange.ask(now(), trip.calls[0].0, &ROOTS, None), Err(AskError::Unreachable));
+
+    let mut web = Web::new(config().http(HttpPolicy::default().json_only(true)));
+    let session = web.open_able(V, r#"{"roots":{}}"#);
+    let trip = &mut web.ask(legacy_head(Some(&session)), CALL);
+    assert_eq!(trip.exchange.ask(now(), trip.calls[0].0, &ROOTS, None), Err(AskError::Unreachable));
+}
+
+/// HTTP-18, MRTR-01: a modern stream never carries a request.
+#[test]
+fn a_modern_client_is_never_sent_a_request() {
+    let mut web = Web::new(config());
+    let mut trip = web.ask(call_head(), &modern_call(""));
+    let call = trip.calls[0].0;
+    let outcome = trip.exchange.ask(now(), call, &ROOTS, None);
+    assert!(matches!(outcome, Err(AskError::NotSupported { .. })));
+    let asks = InputRequiredResult::new().ask("dirs", ROOTS);
+    trip.exchange.respond(now(), call, &asks);
+    web.drive(&mut trip);
+    assert_eq!((trip.status(), trip.field("content-type")), (200, "application/json"));
+    assert!(trip.body.contains(r#""resultType":"input_required""#));
+}
+
+/// HTTPL-14, RPC-26: answers may come in a batch where there are batches.
+#[test]
+fn answers_may_come_in_a_batch() {
+    let mut web = Web::new(config());
+    let session = web.open_able("2025-03-26", r#"{"roots":{}}"#);
+    let mut trip = web.ask(legacy_head(Some(&session)), &format!("[{CALL}]"));
+    trip.exchange.ask(now(), trip.calls[0].0, &ROOTS, None).unwrap();
+    let post = web.ask(legacy_head(Some(&session)), &format!("[{}]", answer("ask-2-1")));
+    assert_eq!(post.status(), 202);
+    route(&mut web, &mut trip);
+    assert!(trip.answers[0].1.0.is_ok());
+}
