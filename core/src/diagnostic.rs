@@ -29,6 +29,8 @@ pub enum Blame {
     Ours,
     /// The other side's.
     Peer,
+    /// Nobody's: it works, and people should know something about it.
+    Nobody,
 }
 
 impl Diagnostic {

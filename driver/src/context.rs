@@ -1,5 +1,6 @@
 //! What a handler knows about the call it serves, and its way to answer.
 
+mod extend;
 mod request;
 mod stream;
 
@@ -18,13 +19,17 @@ use mcp_proto::dialect::{Era, Revision};
 use mcp_proto::error::{ErrorObject, code};
 use mcp_proto::model::{Json, LoggingLevel, LoggingMessageNotificationParams, RequestMeta};
 use mcp_proto::server::{Call, CallId, ClientDetails, Progress, Target, WriteResult};
+use mcp_proto::time::Instant;
 use serde::Serialize;
 
+use crate::around::{Answer, AnswerKind};
 use crate::clock::Clock;
+use crate::deprecated::Deprecated;
 use crate::extensions::Extensions;
 use crate::handler::label;
 use crate::reply::thread_waker;
-use crate::runtime::BoxFuture;
+use crate::runtime::{BoxFuture, Job};
+use crate::wake::Promise;
 
 /// Where the messages of one connection's or exchange's calls go. Input for a finished call is dropped.
 pub(crate) trait Outlet: Send + Sync {
@@ -38,8 +43,16 @@ pub(crate) trait Outlet: Send + Sync {
     fn close_stream(&self, call: CallId, retry: Duration) {
         let _ = (call, retry);
     }
+    fn notify(&self, call: CallId, method: &str, params: &Json);
+    /// Answers what the machine answers itself.
+    fn proceed(&self, call: CallId);
     /// Something for people on this side.
     fn report(&self, report: Report);
+    /// A deprecated feature is used; said once.
+    fn deprecated(&self, feature: Deprecated);
+    fn now(&self) -> Instant;
+    /// Runs a job on the pool, or drops it when that has no place.
+    fn spawn_blocking(&self, job: Job);
     /// Is ready after a while, by the clock of the runtime.
     fn sleep(&self, duration: Duration) -> BoxFuture<()>;
     /// The call will not be heard of again.
@@ -92,6 +105,8 @@ pub(crate) struct CallState {
     outlet: Arc<dyn Outlet>,
     id: CallId,
     call: Call,
+    /// Where its answer goes when hooks are around it, instead of to its client.
+    answer: Option<Promise<Answer>>,
     cancelled: AtomicBool,
     wakers: Mutex<Vec<Waker>>,
     /// What is left of an async handler that was not ready at once.
@@ -99,9 +114,37 @@ pub(crate) struct CallState {
 }
 
 impl CallState {
-    pub(crate) fn new(outlet: Arc<dyn Outlet>, id: CallId, call: Call) -> Arc<Self> {
+    /// `hooked`: hooks are around it, which are given its answer.
+    pub(crate) fn new(outlet: Arc<dyn Outlet>, id: CallId, call: Call, hooked: bool) -> Arc<Self> {
         let (cancelled, wakers, rest) = (AtomicBool::new(false), Mutex::default(), Mutex::default());
-        Arc::new(Self { outlet, id, call, cancelled, wakers, rest })
+        let answer = hooked.then(Promise::default);
+        Arc::new(Self { outlet, id, call, answer, cancelled, wakers, rest })
+    }
+
+    pub(crate) fn outlet(&self) -> &dyn Outlet {
+        &*self.outlet
+    }
+
+    pub(crate) fn id(&self) -> CallId {
+        self.id
+    }
+
+    pub(crate) fn now(&self) -> Instant {
+        self.outlet.now()
+    }
+
+    /// The request is over.
+    pub(crate) fn ended(&self, _kind: AnswerKind) {}
+
+    /// What a hook is to be told: the answer, or `None` when nobody waits for one any more.
+    pub(crate) fn poll_answer(&self, waker: &Waker) -> Poll<Option<Answer>> {
+        if self.poll_cancelled(waker).is_ready() {
+            return Poll::Ready(None);
+        }
+        match &self.answer {
+            Some(answer) => answer.poll_take(waker).map(Some),
+            None => Poll::Ready(None),
+        }
     }
 
     pub(crate) fn target(&self) -> &Target {
@@ -146,7 +189,12 @@ impl CallState {
 
     /// Runs code of a handler; a panic is reported and ends there.
     pub(crate) fn guarded<T>(&self, run: impl FnOnce() -> T) -> Option<T> {
-        catch_unwind(AssertUnwindSafe(run)).map_err(|panic| self.report(panic_text(&*panic))).ok()
+        self.guarded_as("the handler", run)
+    }
+
+    /// The same, for code that is called `who`.
+    pub(crate) fn guarded_as<T>(&self, who: &str, run: impl FnOnce() -> T) -> Option<T> {
+        catch_unwind(AssertUnwindSafe(run)).map_err(|panic| self.report(panic_text(who, &*panic))).ok()
     }
 
     /// Tells the handler to stop: an async one is dropped here and now, unless it is just being polled.
@@ -174,18 +222,26 @@ impl CallState {
     }
 }
 
-fn panic_text(panic: &(dyn Any + Send)) -> String {
+fn panic_text(who: &str, panic: &(dyn Any + Send)) -> String {
     let text = panic
         .downcast_ref::<&str>()
         .copied()
         .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("something that is no text");
-    format!("the handler panicked: {text}")
+    format!("{who} panicked: {text}")
 }
 
 impl Context {
     pub(crate) fn new(shared: Arc<CallState>) -> Self {
         Self { shared }
+    }
+
+    pub(crate) fn state(&self) -> Arc<CallState> {
+        self.shared.clone()
+    }
+
+    pub(crate) fn call(&self) -> &Call {
+        &self.shared.call
     }
 
     /// Reports progress: how far, of how much if that is known, and a word on it. Sent at once, on the
@@ -210,6 +266,7 @@ impl Context {
         }
         match Json::new(&data) {
             Ok(data) => {
+                self.shared.outlet.deprecated(Deprecated::Logging);
                 self.shared.outlet.log(self.shared.id, &LoggingMessageNotificationParams::new(level, data));
             }
             Err(error) => self.shared.report(format!("log data cannot be written as JSON: {error}")),
@@ -306,34 +363,65 @@ impl Responder {
     }
 
     /// Answers with a result.
-    pub(crate) fn respond(mut self, result: &dyn WriteResult) {
+    pub(crate) fn respond(mut self, result: impl WriteResult + Send + 'static) {
         self.answered = true;
-        self.shared.outlet.respond(self.shared.id, result);
+        match &self.shared.answer {
+            Some(answer) => answer.set(Answer::result(result)),
+            None => {
+                self.shared.ended(Answer::kind_of(&result));
+                self.shared.outlet.respond(self.shared.id, &result);
+            }
+        }
     }
 
     /// Answers with an error that the peer may read.
-    pub(crate) fn fail(mut self, error: &ErrorObject) {
+    pub(crate) fn fail(mut self, error: ErrorObject) {
+        self.answer(error);
+    }
+
+    /// Answers what the protocol answers by itself.
+    pub(crate) fn proceed(mut self) {
         self.answered = true;
-        self.shared.outlet.fail(self.shared.id, error);
+        match &self.shared.answer {
+            Some(answer) => answer.set(Answer::own()),
+            None => {
+                self.shared.ended(AnswerKind::Complete);
+                self.shared.outlet.proceed(self.shared.id);
+            }
+        }
     }
 
     /// Answers `internal error` and keeps the reason on this side.
     pub(crate) fn fail_internally(mut self, detail: &str) {
         self.shared.report(detail);
-        self.answer_internal();
+        self.answer(internal());
     }
 
-    fn answer_internal(&mut self) {
+    fn answer(&mut self, error: ErrorObject) {
         self.answered = true;
-        self.shared.outlet.fail(self.shared.id, &ErrorObject::new(code::INTERNAL, "internal error"));
+        match &self.shared.answer {
+            Some(answer) => answer.set(error.into()),
+            None => {
+                self.shared.ended(AnswerKind::Error(error.code));
+                self.shared.outlet.fail(self.shared.id, &error);
+            }
+        }
     }
+}
+
+/// What a peer is told of what is none of its business.
+pub(crate) fn internal() -> ErrorObject {
+    ErrorObject::new(code::INTERNAL, "internal error")
 }
 
 impl Drop for Responder {
     fn drop(&mut self) {
         if !self.answered {
-            self.answer_internal();
+            self.answer(internal());
         }
-        self.shared.outlet.done(self.shared.id);
+        // Where hooks are around it, it is over when they are.
+        if self.shared.answer.is_none() {
+            self.shared.outlet.done(self.shared.id);
+        }
     }
 }

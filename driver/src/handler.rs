@@ -107,7 +107,7 @@ pub trait Arguments<K>: Sized + Send + 'static {
 /// What a handler of the kind `K` may return.
 pub trait Outcome<K>: Send + 'static {
     /// What is written.
-    type Output: WriteResult;
+    type Output: WriteResult + Send + 'static;
 
     /// Turns the value into a result for what was asked.
     fn into_output(self, target: &Target) -> Self::Output;
@@ -153,7 +153,7 @@ pub(crate) fn finish<K, T: Outcome<K>>(responder: Responder, outcome: Result<T, 
     let failure = match outcome {
         Ok(value) => {
             let output = value.into_output(responder.target());
-            return responder.respond(&output);
+            return responder.respond(output);
         }
         Err(ToolError(failure)) => failure,
     };
@@ -166,7 +166,7 @@ pub(crate) fn finish<K, T: Outcome<K>>(responder: Responder, outcome: Result<T, 
         },
         Failure::Internal(detail) => return responder.fail_internally(&detail),
     };
-    responder.fail(&error);
+    responder.fail(error);
 }
 
 /// What is said of something that is not there and has no URI.
@@ -180,6 +180,8 @@ pub(crate) struct Handlers {
     pub(crate) resources: BTreeMap<String, Run>,
     pub(crate) templates: BTreeMap<String, Run>,
     pub(crate) completions: Completions,
+    /// Of methods that are not the protocol's.
+    pub(crate) methods: BTreeMap<String, Run>,
 }
 
 /// Handlers of completion, by prompt or template and by argument.
@@ -204,6 +206,7 @@ impl Handlers {
                 };
                 of.get(completing.of.name())?.get(&completing.argument.name)
             }
+            Target::Custom(method) => self.methods.get(&method.name),
             _ => None,
         }
     }
@@ -219,6 +222,7 @@ pub(crate) fn label(target: &Target) -> String {
         Target::Completion(completing) => {
             format!("completion of {} of {}", completing.argument.name, completing.of.name())
         }
-        _ => "request".to_owned(),
+        Target::Custom(_) => format!("method {}", target.method()),
+        _ => format!("request {}", target.method()),
     }
 }

@@ -4,10 +4,13 @@
 //! and re-exports the rest; whoever has another executor does the same.
 #![forbid(unsafe_code)]
 
+mod around;
 mod client;
 mod clock;
 mod completion;
 mod context;
+mod custom;
+mod deprecated;
 mod endpoint;
 mod error;
 mod extensions;
@@ -44,10 +47,12 @@ pub use mcp_proto::server::{Bound, StateCodec, StateError};
 pub use mcp_proto::server::{Keyring, StateKey};
 pub use mcp_proto::time::{Instant, Now};
 
+pub use around::{Answer, AnswerKind, Next, Request};
 pub use client::*;
 pub use clock::Clock;
 pub use completion::{ForCompletion, Typed};
 pub use context::{Context, Report};
+pub use custom::{ForMethod, MethodResult, Notification};
 pub use endpoint::{ByteStream, Endpoint, Status, pump, with_scratch};
 pub use error::Error;
 pub use extensions::Extensions;

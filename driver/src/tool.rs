@@ -211,7 +211,7 @@ impl fmt::Debug for ToolError {
 /// What a handler may return. `M` keeps the ways apart and is never named.
 pub trait IntoToolResult<M>: Send + 'static {
     /// What is written.
-    type Output: WriteResult;
+    type Output: WriteResult + Send + 'static;
 
     /// Turns the value into a result.
     ///
@@ -357,10 +357,10 @@ fn arguments<A: DeserializeOwned>(context: &Context) -> Result<A, ToolError> {
 
 fn finish<T: IntoToolResult<M>, M>(responder: Responder, outcome: Result<T, ToolError>) {
     match outcome.and_then(IntoToolResult::into_tool_result) {
-        Ok(result) => responder.respond(&result),
-        Err(ToolError(Failure::Shown(message))) => responder.respond(&CallToolResult::error(message)),
-        Err(ToolError(Failure::NotFound)) => responder.respond(&CallToolResult::error(NOT_FOUND)),
-        Err(ToolError(Failure::Protocol(error))) => responder.fail(&error),
+        Ok(result) => responder.respond(result),
+        Err(ToolError(Failure::Shown(message))) => responder.respond(CallToolResult::error(message)),
+        Err(ToolError(Failure::NotFound)) => responder.respond(CallToolResult::error(NOT_FOUND)),
+        Err(ToolError(Failure::Protocol(error))) => responder.fail(error),
         Err(ToolError(Failure::Internal(detail))) => responder.fail_internally(&detail),
     }
 }

@@ -47,6 +47,10 @@ macro_rules! parity {
                 a_missing_server_is_named, calls_fail_at_once_when_the_server_dies,
                 an_early_answer_is_heard, connections_leave_nothing_behind, a_connection_takes_one_descriptor, clients_leave_nothing_behind;
             request: handlers_see_the_head_of_their_request, handlers_find_what_the_application_attached;
+            observe: methods_of_ones_own_are_served, methods_of_ones_own_fail_like_others, names_of_the_protocol_are_kept,
+                a_method_may_be_named_by_a_parameter, notifications_reach_their_listeners, extensions_of_the_client_are_known,
+                traces_are_read, hooks_go_around_every_request, a_hook_may_refuse, a_hook_sees_a_cancellation,
+                hooks_may_panic_look_and_replace, a_client_may_leave_while_hooks_are_at_work, deprecated_features_are_said_once;
             streams: any_stream_carries_messages;
             subscriptions: a_registry_changes_a_server_that_serves, a_change_with_a_fault_changes_nothing,
                 a_registry_changes_a_server_before_it_serves, a_call_keeps_the_handler_it_began_with;

@@ -87,57 +87,10 @@ impl<'de> Deserialize<'de> for CustomResult {
     }
 }
 
-/// The parameters of a method or notification of an application's own, without `_meta`, which is not theirs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CustomParams<T>(pub T);
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for CustomParams<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Rest<T>(core::marker::PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Rest<T> {
-            type Value = T;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-                T::deserialize(serde::de::value::MapAccessDeserializer::new(WithoutMeta(map)))
-            }
-        }
-        deserializer.deserialize_map(Rest(core::marker::PhantomData)).map(Self)
-    }
-}
-
-/// The members of an object but `_meta`.
-struct WithoutMeta<A>(A);
-
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for WithoutMeta<A> {
-    type Error = A::Error;
-
-    fn next_key_seed<K: serde::de::DeserializeSeed<'de>>(
-        &mut self,
-        seed: K,
-    ) -> Result<Option<K::Value>, A::Error> {
-        loop {
-            let Some(super::decode::Key(key)) = self.0.next_key()? else { return Ok(None) };
-            if key != "_meta" {
-                return seed.deserialize(serde::de::value::CowStrDeserializer::new(key)).map(Some);
-            }
-            self.0.next_value::<serde::de::IgnoredAny>()?;
-        }
-    }
-
-    fn next_value_seed<V: serde::de::DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
-        self.0.next_value_seed(seed)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::{Identified, In};
-    use alloc::string::ToString;
     use serde_json::to_string;
 
     fn result(text: &str) -> Result<CustomResult, ApiMisuse> {
@@ -168,20 +121,5 @@ mod tests {
         for wrong in ["1", "[]", "\"x\"", "true"] {
             assert!(result(wrong).is_err(), "{wrong}");
         }
-    }
-
-    /// META-01: metadata does not get in the way of types that know all their members.
-    #[test]
-    fn parameters_are_read_without_metadata() {
-        #[derive(Debug, PartialEq, Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Restock {
-            shelf: String,
-        }
-        let read = |text| serde_json::from_str::<CustomParams<Restock>>(text);
-        let CustomParams(restock) = read(r#"{"_meta":{"x":1},"shelf":"A"}"#).unwrap();
-        assert_eq!(restock.shelf, "A".to_string());
-        assert!(read(r#"{"shelf":"A","more":1}"#).is_err());
-        assert!(read("[]").is_err());
     }
 }

@@ -34,6 +34,7 @@ pub(crate) mod subscriptions;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tools;
+pub(crate) mod trace;
 
 pub use annotations::*;
 pub use caching::*;
@@ -61,3 +62,4 @@ pub use roots::*;
 pub use sampling::*;
 pub use subscriptions::*;
 pub use tools::*;
+pub use trace::*;

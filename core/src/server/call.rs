@@ -88,9 +88,9 @@ impl Call {
         self.spans.arguments.clone().and_then(|span| self.text.get(span)).unwrap_or("{}")
     }
 
-    /// The whole parameters as JSON text.
+    /// The whole parameters as JSON text, an object: `{}` when the client sent none.
     pub fn params(&self) -> &str {
-        self.text.get(self.spans.params.clone()).unwrap_or("{}")
+        self.text.get(self.spans.params.clone()).filter(|params| !params.is_empty()).unwrap_or("{}")
     }
 
     /// What the client answers to the input requests of the result before, as JSON text, an object: bare results

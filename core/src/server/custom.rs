@@ -53,6 +53,20 @@ impl CustomMethod {
     }
 }
 
+/// A method by name.
+impl From<&str> for CustomMethod {
+    fn from(name: &str) -> Self {
+        Self::new(name)
+    }
+}
+
+/// A method by name.
+impl From<String> for CustomMethod {
+    fn from(name: String) -> Self {
+        Self::new(name)
+    }
+}
+
 /// The methods and notifications of the application's own.
 #[derive(Clone, Debug, Default)]
 pub struct Custom {

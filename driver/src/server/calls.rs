@@ -9,7 +9,8 @@ use mcp_proto::server::{Call, CallId, Target};
 
 use super::Shared;
 use super::offer::Offer;
-use crate::context::{CallState, Context, Outlet, Report, Responder};
+use crate::around;
+use crate::context::{CallState, Context, Outlet, Responder};
 use crate::endpoint::poll_once;
 use crate::handler::Run;
 use crate::runtime::{BoxFuture, Runtime};
@@ -28,37 +29,19 @@ impl Calls {
         id: CallId,
         call: Call,
     ) {
-        let state = CallState::new(outlet, id, call);
+        let hooks = &shared.around;
+        let state = CallState::new(outlet, id, call, !hooks.is_empty());
         self.lock().insert(id, state.clone());
-        let context = Context::new(state.clone());
-        let responder = Responder::new(state.clone());
-        // A panic drops the responder, which answers.
-        match offer.handler(state.target()) {
-            Some(Run::Async(handler)) => {
-                if let Some(future) = state.guarded(|| handler(context, responder)) {
-                    run(&shared.runtime, &state, future);
-                }
+        let handler = offer.handler(state.target());
+        if hooks.is_empty() {
+            if let Some(future) = launch(&state, handler) {
+                run(&shared.runtime, &state, future);
             }
-            Some(Run::Blocking(handler)) => {
-                let handler = handler.clone();
-                let job = move || {
-                    // It may have waited for a thread longer than the client for it.
-                    if !state.is_cancelled() {
-                        state.guarded(|| handler(context, responder));
-                    }
-                };
-                if shared.runtime.spawn_blocking(Box::new(job)).is_err() {
-                    let detail = "the pool of blocking threads has no place; a call was refused";
-                    shared.report(&Report::ours("server", detail));
-                }
-            }
-            // Nobody has a suggestion for this argument.
-            None if matches!(state.target(), Target::Completion(_)) => {
-                responder.respond(&CompleteResult::new(Completion::default()));
-            }
-            // The catalog and the handlers are filled together, so there is one; if not, the responder
-            // answers as it goes.
-            None => state.report("has no handler"),
+            return;
+        }
+        let mut served = around::serve(hooks.clone(), state, handler.cloned());
+        if poll_once(served.as_mut()).is_pending() {
+            shared.runtime.spawn(served);
         }
     }
 
@@ -77,6 +60,33 @@ impl Calls {
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<CallId, Arc<CallState>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Starts a handler. An async one is a future that is to be polled; one that blocks runs on the pool.
+pub(crate) fn launch(state: &Arc<CallState>, handler: Option<&Run>) -> Option<BoxFuture<()>> {
+    // A panic drops the responder, which answers.
+    let (context, responder) = (Context::new(state.clone()), Responder::new(state.clone()));
+    match handler {
+        Some(Run::Async(handler)) => return state.guarded(|| handler(context, responder)),
+        Some(Run::Blocking(handler)) => {
+            let (handler, owner) = (handler.clone(), state.clone());
+            state.outlet().spawn_blocking(Box::new(move || {
+                // It may have waited for a thread longer than the client for it.
+                if !owner.is_cancelled() {
+                    owner.guarded(|| handler(context, responder));
+                }
+            }));
+        }
+        None => match state.target() {
+            Target::Protocol(_) => responder.proceed(),
+            // Nobody has a suggestion for this argument.
+            Target::Completion(_) => responder.respond(CompleteResult::new(Completion::default())),
+            // The catalog and the handlers are filled together, so there is one; if not, the responder
+            // answers as it goes.
+            _ => state.report("has no handler"),
+        },
+    }
+    None
 }
 
 /// Most handlers are ready at once: those cost neither a task nor a wake-up.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use mcp_proto::error::ErrorObject;
 use mcp_proto::head::{BodyLength, End, RequestHead, ResponseHead};
-use mcp_proto::model::LoggingMessageNotificationParams;
+use mcp_proto::model::{Json, LoggingMessageNotificationParams};
 use mcp_proto::server::{
     Call, CallId, Exchange, ExchangeId, ExchangeOutput, Principal, Progress, SessionOutput, WriteResult,
 };
@@ -17,8 +17,10 @@ use super::calls::Calls;
 use super::http::HttpService;
 use super::offer::Offer;
 use crate::context::{Outlet, Report};
+use crate::custom::Notification;
+use crate::deprecated::Deprecated;
 use crate::extensions::Extensions;
-use crate::runtime::{BoxFuture, Runtime};
+use crate::runtime::{BoxFuture, Job, Runtime};
 use crate::turn::{Done, Turn};
 use crate::wake::WakerSlot;
 
@@ -54,6 +56,7 @@ enum Effect {
     Call(CallId, Call),
     Cancelled(CallId),
     Report(Report),
+    Told(Notification),
     /// The session table may have decided something for other exchanges.
     Route,
 }
@@ -226,6 +229,9 @@ impl<R: Runtime> ExchangeHandle<R> {
                 }
                 ExchangeOutput::Call(id, call) => return Some(Effect::Call(id, call)),
                 ExchangeOutput::Cancelled(id) => return Some(Effect::Cancelled(id)),
+                ExchangeOutput::Notification { method, params } => {
+                    return Some(Effect::Told(Notification::new(method, params)));
+                }
                 ExchangeOutput::Diagnostic(diagnostic) => {
                     return Some(Effect::Report(Report::noticed("exchange", &diagnostic)));
                 }
@@ -244,6 +250,7 @@ impl<R: Runtime> ExchangeHandle<R> {
             }
             Effect::Cancelled(id) => self.calls.cancel(id),
             Effect::Report(report) => self.service.shared().report(&report),
+            Effect::Told(notification) => self.service.shared().told(notification),
             Effect::Route => self.service.route(),
         }
     }
@@ -302,8 +309,28 @@ impl<R: Runtime> Outlet for ExchangeHandle<R> {
         self.say(|machine, now| machine.close_stream(now, call, retry));
     }
 
+    fn notify(&self, call: CallId, method: &str, params: &Json) {
+        self.say(|machine, now| machine.notify(now, call, method, params));
+    }
+
+    fn proceed(&self, call: CallId) {
+        self.say(|machine, now| machine.proceed(now, call));
+    }
+
     fn report(&self, report: Report) {
         self.service.shared().report(&report);
+    }
+
+    fn deprecated(&self, feature: Deprecated) {
+        self.service.shared().deprecated(feature);
+    }
+
+    fn now(&self) -> Instant {
+        self.service.shared().runtime.now().mono
+    }
+
+    fn spawn_blocking(&self, job: Job) {
+        self.service.shared().spawn_blocking(job);
     }
 
     fn sleep(&self, duration: Duration) -> BoxFuture<()> {

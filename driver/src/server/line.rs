@@ -6,17 +6,19 @@ use std::time::Duration;
 
 use mcp_proto::error::ErrorObject;
 use mcp_proto::head::End;
-use mcp_proto::model::LoggingMessageNotificationParams;
+use mcp_proto::model::{Json, LoggingMessageNotificationParams};
 use mcp_proto::server::{Call, CallId, Connection, Output, Progress, WriteResult};
-use mcp_proto::time::Now;
+use mcp_proto::time::{Instant, Now};
 
 use super::Shared;
 use super::calls::Calls;
 use super::offer::{Current, Offer};
 use crate::context::{Outlet, Report};
+use crate::custom::Notification;
+use crate::deprecated::Deprecated;
 use crate::endpoint::{Endpoint, Status};
 use crate::extensions::Extensions;
-use crate::runtime::{BoxFuture, Runtime};
+use crate::runtime::{BoxFuture, Job, Runtime};
 use crate::turn::{Done, Turn};
 use crate::wake::WakerSlot;
 
@@ -128,6 +130,9 @@ impl<R: Runtime> Link<R> {
             Step::Output(Output::Diagnostic(diagnostic)) => {
                 self.shared.report(&Report::noticed("connection", &diagnostic));
             }
+            Step::Output(Output::Notification { method, params }) => {
+                self.shared.told(Notification::new(method, params));
+            }
             Step::Output(_) => {}
         }
     }
@@ -201,8 +206,28 @@ impl<R: Runtime> Outlet for Link<R> {
         &self.shared.extensions
     }
 
+    fn notify(&self, call: CallId, method: &str, params: &Json) {
+        self.say(|machine, now| machine.notify(now, call, method, params));
+    }
+
+    fn proceed(&self, call: CallId) {
+        self.say(|machine, now| machine.proceed(now, call));
+    }
+
     fn report(&self, report: Report) {
         self.shared.report(&report);
+    }
+
+    fn deprecated(&self, feature: Deprecated) {
+        self.shared.deprecated(feature);
+    }
+
+    fn now(&self) -> Instant {
+        self.shared.runtime.now().mono
+    }
+
+    fn spawn_blocking(&self, job: Job) {
+        self.shared.spawn_blocking(job);
     }
 
     fn sleep(&self, duration: Duration) -> BoxFuture<()> {

@@ -11,7 +11,9 @@ mod line;
 mod offer;
 mod registry;
 
+use std::collections::BTreeMap;
 use std::fmt;
+use std::future::Future;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -19,13 +21,16 @@ use mcp_proto::diagnostic::Blame;
 use mcp_proto::dialect::{Era, Revision};
 use mcp_proto::error::ApiMisuse;
 use mcp_proto::limits::Limits;
-use mcp_proto::model::Implementation;
-use mcp_proto::server::{Config, Principal, Revisions, StateCodec};
+use mcp_proto::model::{Implementation, Json};
+use mcp_proto::server::{Config, CustomMethod, Principal, Revisions, StateCodec};
 #[cfg(feature = "seal")]
 use mcp_proto::server::{Keyring, StateKey};
 
+use crate::around::{self, Answer, Around, Next, Request};
 use crate::completion::ForCompletion;
 use crate::context::Report;
+use crate::custom::{ForMethod, Notification};
+use crate::deprecated::{Deprecated, Said};
 use crate::error::Error;
 use crate::extensions::Extensions;
 use crate::handler::{HandlerFor, Takes};
@@ -33,12 +38,14 @@ use crate::hook;
 use crate::prompt::{ForPrompt, Prompt, PromptArguments};
 use crate::reply::{Mode, Running};
 use crate::resource::{ForResource, ForTemplate, Resource, ResourceTemplate};
-use crate::runtime::Runtime;
+use crate::runtime::{Job, Runtime};
 use crate::stdio::Stdio;
 use crate::tool::{Tool, ToolHandler};
 
 use offer::{Live, Offer};
+use serde::Serialize;
 
+pub(crate) use calls::launch;
 #[cfg(feature = "http")]
 pub use exchange::ExchangeHandle;
 #[cfg(feature = "http")]
@@ -57,9 +64,14 @@ pub struct Server<R: Runtime> {
     state_keys: Vec<StateKey>,
     principal: Option<Arc<Principal>>,
     extensions: Extensions,
+    around: Vec<Around>,
+    listeners: Listeners,
 }
 
 pub(crate) type ErrorHook = Arc<dyn Fn(&Report) + Send + Sync>;
+
+/// Who listens to notifications of clients, by method.
+type Listeners = BTreeMap<String, Vec<Box<dyn Fn(&Notification) + Send + Sync>>>;
 
 /// What all connections of a server share.
 pub(crate) struct Shared<R: Runtime> {
@@ -68,16 +80,41 @@ pub(crate) struct Shared<R: Runtime> {
     pub(crate) config: Arc<Config>,
     /// What it offers, which may.
     pub(crate) live: Arc<Live>,
+    /// What goes around every request, outermost first.
+    pub(crate) around: Arc<[Around]>,
+    listeners: Listeners,
     on_error: Option<ErrorHook>,
     /// Who the client on a byte stream is.
     pub(crate) principal: Option<Arc<Principal>>,
     pub(crate) extensions: Extensions,
+    said: Said,
 }
 
 impl<R: Runtime> Shared<R> {
     pub(crate) fn report(&self, report: &Report) {
         if let Some(hook) = &self.on_error {
             hook::call(|| hook(report));
+        }
+    }
+
+    pub(crate) fn deprecated(&self, feature: Deprecated) {
+        if let Some(report) = self.said.once(feature) {
+            self.report(&report);
+        }
+    }
+
+    /// A client tells something.
+    pub(crate) fn told(&self, notification: Notification) {
+        for listener in self.listeners.get(notification.method()).into_iter().flatten() {
+            hook::call(|| listener(&notification));
+        }
+    }
+
+    /// Runs a job on the pool. Where that has no place, the job is dropped, and whoever waits for it learns that.
+    pub(crate) fn spawn_blocking(&self, job: Job) {
+        if self.runtime.spawn_blocking(job).is_err() {
+            let detail = "the pool of blocking threads has no place; a call was refused";
+            self.report(&Report::ours("server", detail));
         }
     }
 }
@@ -94,6 +131,8 @@ impl<R: Runtime> Server<R> {
             state_keys: Vec::new(),
             principal: None,
             extensions: Extensions::new(),
+            around: Vec::new(),
+            listeners: BTreeMap::new(),
         }
     }
 
@@ -214,6 +253,86 @@ impl<R: Runtime> Server<R> {
         self.add(|offer| offer.complete_template(uri_template, variable, handler.into_handler()))
     }
 
+    /// Adds a method that is not the protocol's, such as `acme/restock`, for clients that know of it. The handler
+    /// takes the parameters and returns any value that serialises as an object, or nothing. Give a
+    /// [`CustomMethod`] instead of a name to say more about it.
+    ///
+    /// ```
+    /// # use mcp_driver::{Context, Runtime, Server};
+    /// # use serde_json::json;
+    /// #[derive(serde::Deserialize)]
+    /// struct Restock { shelf: String }
+    ///
+    /// # fn restock<R: Runtime>(server: Server<R>) -> Server<R> {
+    /// server.method("acme/restock", async |Restock { shelf }: Restock, cx: Context| {
+    ///     cx.notify("acme/walking", json!({ "to": shelf }));
+    ///     Ok(json!({ "stock": 12 }))
+    /// })
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn method<M>(self, method: impl Into<CustomMethod>, handler: impl HandlerFor<ForMethod, M>) -> Self {
+        self.add(|offer| offer.add_method(method.into(), handler.into_handler()))
+    }
+
+    /// Hears of a notification of clients: `notifications/roots/list_changed`, `notifications/progress`, or one
+    /// that is not the protocol's, such as `acme/moved`. The hook must not block.
+    #[must_use]
+    pub fn on_notification(
+        mut self,
+        method: &str,
+        hook: impl Fn(&Notification) + Send + Sync + 'static,
+    ) -> Self {
+        self.listeners.entry(method.to_owned()).or_default().push(Box::new(hook));
+        self.add(|offer| offer.config_mut().custom.notification(method))
+    }
+
+    /// Declares an extension to modern clients, with its settings: an object, `json!({})` when there are none.
+    /// What the extension does is up to the server's tools, [methods](Self::method) and handlers; whether a client
+    /// knows it, says [`Context::client_extension`](crate::Context::client_extension). None is declared unless asked for.
+    ///
+    /// <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#extension-negotiation>
+    #[must_use]
+    pub fn extension(self, id: &str, settings: impl Serialize) -> Self {
+        self.add(|offer| offer.config_mut().extension(id, json(&settings)?))
+    }
+
+    /// Declares something experimental, with its settings: an object.
+    #[must_use]
+    pub fn experimental(self, name: &str, settings: impl Serialize) -> Self {
+        self.add(|offer| {
+            offer.config_mut().experimental.insert(name.to_owned(), json(&settings)?);
+            Ok(())
+        })
+    }
+
+    /// Puts a hook around every request, `initialize` excepted: to time it, to count it, to refuse it. The first
+    /// hook is the outermost. It goes on with [`Next::run`], which is ready once the request is answered, or answers
+    /// in its own words. It is async also where handlers block. Payloads are shown only if it asks for them.
+    ///
+    /// ```
+    /// # use mcp_driver::{Answer, Next, Request, Runtime, Server};
+    /// # fn timed<R: Runtime>(server: Server<R>) -> Server<R> {
+    /// server.around(async |request: Request, next: Next| {
+    ///     if request.name() == "launch" && request.principal().is_none() {
+    ///         return Answer::tool_error("log in first");
+    ///     }
+    ///     let answer = next.run().await;
+    ///     eprintln!("{} {}: {} in {:?}", request.method(), request.name(), answer.kind(), request.elapsed());
+    ///     answer
+    /// })
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn around<F, Fut>(mut self, hook: F) -> Self
+    where
+        F: Fn(Request, Next) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Answer> + Send + 'static,
+    {
+        self.around.push(around::hook(hook));
+        self.configure(|config| config.hand_out_all = true)
+    }
+
     /// Adds something. The first misuse is kept, for serving to end with.
     fn add(mut self, add: impl FnOnce(&mut Offer) -> Result<(), ApiMisuse>) -> Self {
         if let Err(misuse) = self.live.build(add) {
@@ -297,7 +416,7 @@ impl<R: Runtime> Server<R> {
     /// Attaches something of the application, for handlers to find in
     /// [`Context::extensions`](crate::Context::extensions); one value of each type.
     #[must_use]
-    pub fn extension<T: Send + Sync + 'static>(mut self, value: T) -> Self {
+    pub fn attach<T: Send + Sync + 'static>(mut self, value: T) -> Self {
         self.extensions = self.extensions.with(value);
         self
     }
@@ -362,6 +481,9 @@ impl<R: Runtime> Server<R> {
             on_error: self.on_error,
             principal: self.principal,
             extensions: self.extensions,
+            around: self.around.into(),
+            listeners: self.listeners,
+            said: Said::default(),
         };
         for entry in shared.config.tools.iter() {
             for warning in &entry.warnings {
@@ -377,6 +499,10 @@ impl<R: Runtime> Server<R> {
         let keys = std::mem::take(&mut self.state_keys);
         Ok(if keys.is_empty() { Keyring::generate(seed) } else { Keyring::new(seed, keys)? })
     }
+}
+
+fn json(value: &impl Serialize) -> Result<Json, ApiMisuse> {
+    Json::new(value).map_err(|error| ApiMisuse::new(error.to_string()))
 }
 
 /// What becomes of reports that nobody asked for.

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mcp_proto::error::ApiMisuse;
-use mcp_proto::server::{Config, Target};
+use mcp_proto::server::{Config, CustomMethod, Target};
 
 use crate::handler::{Boxed, Handlers, Run};
 use crate::prompt::{Prompt, PromptArguments};
@@ -67,6 +67,13 @@ impl Offer {
         let uris = template.0.uri_template.clone();
         self.config_mut().templates.insert(template.0)?;
         self.handlers.templates.insert(uris, handler.0);
+        Ok(())
+    }
+
+    pub(crate) fn add_method(&mut self, method: CustomMethod, handler: Boxed) -> Result<(), ApiMisuse> {
+        let name = method.name.clone();
+        self.config_mut().custom.method(method)?;
+        self.handlers.methods.insert(name, handler.0);
         Ok(())
     }
 

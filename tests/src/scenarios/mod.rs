@@ -4,6 +4,7 @@ pub mod calls;
 pub mod children;
 pub mod features;
 pub mod http;
+pub mod observe;
 pub mod request;
 pub mod stdio;
 pub mod streams;

@@ -30,7 +30,7 @@ fn server<K: Kit>() -> Server<K> {
 
 /// SEC-25: over HTTP a handler sees the head, but printing it shows no value; nobody is recognised there.
 pub fn handlers_see_the_head_of_their_request<K: Kit>(_: &str) {
-    let server = server::<K>().principal(Principal::new("ada")).extension(Region("north"));
+    let server = server::<K>().principal(Principal::new("ada")).attach(Region("north"));
     let host: Host<K> = hosted(server, Default::default(), Events::new().1);
     let legacy_fields = session(&host.url);
     for tool in ["see", "look"] {
@@ -50,7 +50,7 @@ pub fn handlers_see_the_head_of_their_request<K: Kit>(_: &str) {
 pub fn handlers_find_what_the_application_attached<K: Kit>(_: &str) {
     for era in ERAS {
         let (ours, theirs) = ends::<K>();
-        let server = server::<K>().principal(Principal::new("ada")).extension(Region("north"));
+        let server = server::<K>().principal(Principal::new("ada")).attach(Region("north"));
         let served = background::<K, _>(move || K::wait(server.serve_stream(theirs)));
         let client = client::<K>(ours, era);
         for tool in ["see", "look"] {

@@ -42,6 +42,14 @@ fn other_methods_stay_unknown() {
     assert!(client.ask(r#"{"jsonrpc":"2.0","id":2,"method":"acme/restock"}"#)[0].contains("-32602"));
 }
 
+/// Parameters that were left out are none.
+#[test]
+fn parameters_may_be_left_out() {
+    let mut client = Client::legacy(with_custom(), V);
+    let (_, call) = client.call(r#"{"jsonrpc":"2.0","id":1,"method":"acme/restock"}"#);
+    assert_eq!(call.params(), "{}");
+}
+
 /// RPC-21: notifications that the application listens to reach it, others end here.
 #[test]
 fn notifications_of_ones_own_are_told() {

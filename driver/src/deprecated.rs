@@ -1,0 +1,43 @@
+//! What works and is on its way out. Each is said once for a server, when it is first used.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use mcp_proto::diagnostic::Blame;
+
+use crate::context::Report;
+
+/// A feature that revision 2026-07-28 deprecates.
+///
+/// <https://modelcontextprotocol.io/specification/2026-07-28/deprecated>
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Deprecated {
+    Logging,
+}
+
+impl Deprecated {
+    /// What it is, and what takes its place.
+    fn text(self) -> &'static str {
+        match self {
+            Self::Logging => {
+                "logging is deprecated by revision 2026-07-28: write to standard error, or use OpenTelemetry"
+            }
+        }
+    }
+}
+
+/// What was said already.
+#[derive(Debug, Default)]
+pub(crate) struct Said(AtomicU8);
+
+impl Said {
+    /// The report for `feature`, the first time.
+    pub(crate) fn once(&self, feature: Deprecated) -> Option<Report> {
+        let bit = 1 << feature as u8;
+        // Looked at first: it is said once and used often.
+        if self.0.load(Ordering::Relaxed) & bit != 0 || self.0.fetch_or(bit, Ordering::Relaxed) & bit != 0 {
+            return None;
+        }
+        let (what, detail) = ("deprecated feature".into(), feature.text().into());
+        Some(Report { blame: Blame::Nobody, what, detail })
+    }
+}
