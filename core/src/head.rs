@@ -91,6 +91,26 @@ impl Headers {
         })
     }
 
+    /// Takes all fields with this name out, and overwrites their values.
+    pub fn remove(&mut self, name: &str) {
+        let Self { text, spans } = self;
+        spans.retain(|span| {
+            let named =
+                text.get(span.name()).is_some_and(|bytes| bytes.eq_ignore_ascii_case(name.as_bytes()));
+            if named && let Some(value) = text.get_mut(span.value()) {
+                value.fill(0);
+            }
+            !named
+        });
+    }
+
+    /// Adds all fields of another head at the end.
+    pub fn append(&mut self, other: &Self) {
+        for (name, value) in other.iter() {
+            self.push(name, value);
+        }
+    }
+
     /// How many fields there are.
     pub fn len(&self) -> usize {
         self.spans.len()

@@ -20,6 +20,12 @@ pub struct Limits {
     pub head_fields: usize,
     /// How long the head of an HTTP request may take to arrive. Default 30 s; the connection is closed.
     pub head_time: Duration,
+    /// How long the body of an HTTP request may take to arrive, whatever progress it makes. Default 120 s; then
+    /// the request is answered 408.
+    pub body_time: Duration,
+    /// How long the application may take to check an access token. Default 30 s; then the request is answered
+    /// 503.
+    pub authentication: Duration,
     /// How long an HTTP connection may sit without a request. Default 75 s; the connection is closed.
     pub keep_alive: Duration,
     /// How long reading a body or writing a response may make no progress. Default 30 s; closed.
@@ -103,6 +109,8 @@ impl Default for Limits {
             head: 64 << 10,
             head_fields: 128,
             head_time: Duration::from_secs(30),
+            body_time: Duration::from_secs(120),
+            authentication: Duration::from_secs(30),
             keep_alive: Duration::from_secs(75),
             stall: Duration::from_secs(30),
             sessions: 10_000,

@@ -11,6 +11,7 @@ use core::ops::Bound;
 
 use serde_json::value::RawValue;
 
+use super::resource_server::Scopes;
 use super::suggest;
 use crate::dialect::Revision;
 use crate::error::ApiMisuse;
@@ -33,6 +34,9 @@ pub(super) trait Listed {
 
     /// What it is found by.
     fn key(&self) -> &str;
+
+    /// What a caller must be allowed.
+    fn scopes_mut(&mut self) -> &mut Scopes;
 
     /// Its JSON as `revision` knows it.
     fn text(&self, revision: Revision) -> &RawValue;
@@ -100,8 +104,9 @@ impl<E> Catalog<E> {
 }
 
 impl<E: Listed> Catalog<E> {
-    pub(super) fn insert(&mut self, item: E::Item) -> Result<&Arc<E>, ApiMisuse> {
-        let entry = E::new(item)?;
+    pub(super) fn insert(&mut self, item: E::Item, scopes: Scopes) -> Result<&Arc<E>, ApiMisuse> {
+        let mut entry = E::new(item)?;
+        *entry.scopes_mut() = scopes;
         if self.numbers.contains_key(entry.key()) {
             return Err(ApiMisuse::new(alloc::format!(
                 "there is a {} `{}` already; remove it first to replace it",
@@ -207,7 +212,18 @@ macro_rules! catalog {
                 &mut self,
                 item: $item,
             ) -> Result<&alloc::sync::Arc<$entry>, $crate::error::ApiMisuse> {
-                self.catalog.insert(item)
+                self.catalog.insert(item, $crate::server::Scopes::new())
+            }
+
+            /// The same, for callers with all of these scopes only. Others are answered 403 over HTTP; see
+            /// [`ResourceServer`](crate::server::ResourceServer). On a byte stream they are an error where
+            /// somebody was recognised, and where nobody was, the client is whoever started the server.
+            pub fn insert_for(
+                &mut self,
+                item: $item,
+                scopes: $crate::server::Scopes,
+            ) -> Result<&alloc::sync::Arc<$entry>, $crate::error::ApiMisuse> {
+                self.catalog.insert(item, scopes)
             }
 
             /// Takes one out.
@@ -237,6 +253,11 @@ macro_rules! catalog {
         }
 
         impl $entry {
+            /// The scopes that a caller must have.
+            pub fn scopes(&self) -> &$crate::server::Scopes {
+                &self.scopes
+            }
+
             /// Its JSON as `revision` knows it.
             pub fn text(&self, revision: $crate::dialect::Revision) -> &serde_json::value::RawValue {
                 self.texts.get(revision)

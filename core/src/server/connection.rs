@@ -16,6 +16,8 @@ use super::asks::{Answer, AskError, AskId};
 use super::call::{Call, CallId, Progress, WriteResult};
 use super::config::Config;
 use super::principal::Principal;
+use super::resource_server;
+use super::token::AuthRefusal;
 use crate::diagnostic::Diagnostic;
 use crate::error::ErrorObject;
 use crate::head::End;
@@ -209,6 +211,12 @@ impl Connection {
     /// The call failed.
     pub fn fail(&mut self, _now: Now, call: CallId, error: &ErrorObject) {
         self.link.fail(call, error);
+    }
+
+    /// The caller lacks scopes that the call turned out to need: all of those that it needs.
+    pub fn forbid(&mut self, now: Now, call: CallId, scopes: Vec<String>) {
+        let refusal = resource_server::refuse(&AuthRefusal::InsufficientScope { scopes }, None);
+        self.fail(now, call, &refusal.error());
     }
 
     /// How far the call has come. Dropped when the client did not ask for progress, when it does not go

@@ -165,6 +165,13 @@ pub(super) enum Plan {
     Call(Draft),
 }
 
+impl Plan {
+    /// What is asked for by name.
+    pub(super) fn target(&self) -> Option<&Target> {
+        if let Self::Call(draft) = self { Some(&draft.target) } else { None }
+    }
+}
+
 /// The lists of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum List {

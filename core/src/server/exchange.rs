@@ -4,6 +4,7 @@
 
 mod admit;
 mod ask;
+mod authorize;
 mod batch;
 mod log;
 mod reply;
@@ -18,12 +19,15 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use self::admit::Admission;
+use self::authorize::Recognition;
 use self::reply::Reply;
 use self::serve::Ask;
 use super::asks::{Answer, AskId, Asks};
 use super::batch::{Batches, Finished};
 use super::call::{Call, CallId, Progress, WriteResult};
 use super::config::Config;
+use super::cors;
 use super::dispatch::{self, Plan};
 use super::in_flight::{InFlight, Running};
 use super::media::Accepts;
@@ -31,8 +35,10 @@ use super::notify;
 use super::principal::Principal;
 use super::received::Received;
 use super::refusal::{self, Refusal};
+use super::resource_server::{self, ResourceServer};
 use super::session::SessionState;
 use super::sessions::{Caller, SessionAnswer, SessionId, SessionQuery};
+use super::token::{AuthRefusal, BearerToken};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Era;
 use crate::error::ErrorObject;
@@ -88,8 +94,11 @@ pub struct Exchange {
     principal: Option<Arc<Principal>>,
     /// Whose sessions it may use, if those are not the principal's.
     owner: Option<Arc<str>>,
+    recognition: Recognition,
     reply: Reply,
     outputs: VecDeque<ExchangeOutput>,
+    /// When the body must have come.
+    body_until: Instant,
     /// When running calls and a silent response want a sign of life.
     quiet_since: Instant,
     /// It was said that the response is complete before the calls are.
@@ -135,6 +144,9 @@ pub enum ExchangeOutput {
     Cancelled(CallId),
     /// What came of what the client was asked; see [`Exchange::ask`].
     Answered(AskId, Answer),
+    /// The application is to check this token, and to answer with
+    /// [`handle_grant`](Exchange::handle_grant) or [`handle_refusal`](Exchange::handle_refusal).
+    Authenticate(BearerToken),
     /// The session table is to answer this.
     Session(SessionQuery),
     /// The legacy client has said that it is ready.
@@ -158,6 +170,17 @@ pub enum ExchangeOutput {
 impl Exchange {
     /// A request has come, so far only its head. What can be refused by the head alone is refused at once.
     pub fn new(now: Now, id: ExchangeId, config: Arc<Config>, head: RequestHead) -> Self {
+        Self::of(now, id, config, head, None)
+    }
+
+    /// The same, of somebody whom the application has recognised already: no token is looked at.
+    pub fn of(
+        now: Now,
+        id: ExchangeId,
+        config: Arc<Config>,
+        mut head: RequestHead,
+        principal: Option<Arc<Principal>>,
+    ) -> Self {
         let accepts = Accepts::read(&head.headers).under(&config.http);
         let session = admit::session(&head.headers);
         let mut exchange = Self {
@@ -172,34 +195,53 @@ impl Exchange {
             state: None,
             principal: None,
             owner: None,
+            recognition: Recognition::Settled,
             reply: Reply::new(accepts),
             outputs: VecDeque::new(),
+            body_until: now.mono + config.limits.body_time,
             quiet_since: now.mono,
             parted: false,
             ended: false,
             config,
         };
-        match admit::head(&exchange.config, &head, accepts) {
-            Ok(()) if head.method != "POST" => {
-                let bare = if head.method == "GET" { Bare::Listen } else { Bare::Delete };
-                exchange.head = head.into();
-                exchange.stage = Stage::Bare(bare);
+        exchange.principal = principal.map(|principal| exchange.widened(principal));
+        let admitted = admit::head(&exchange.config, &head, accepts);
+        if !matches!(admitted, Ok(Admission::Metadata)) {
+            exchange.reply.common = cors::fields(&exchange.config.http, &head.headers);
+        }
+        let served = match admitted {
+            Ok(Admission::Serve) => exchange.recognise(now, &head),
+            Ok(Admission::Metadata) => {
+                exchange.tell_metadata(&head);
+                return exchange;
             }
+            Ok(Admission::Preflight) => {
+                exchange.tell_pages(&head);
+                return exchange;
+            }
+            Err(refusal) => Err(refusal),
+        };
+        match served {
             Ok(()) => {
-                exchange.body.reserve_exact(admit::expected(&head.headers));
+                if exchange.config.http.resource_server.is_some() {
+                    // Meant for this server, and not for what is behind it (AUTHS-11).
+                    head.headers.remove("authorization");
+                }
+                match head.method.as_str() {
+                    "GET" => exchange.stage = Stage::Bare(Bare::Listen),
+                    "DELETE" => exchange.stage = Stage::Bare(Bare::Delete),
+                    _ => exchange.body.reserve_exact(admit::expected(&head.headers)),
+                }
                 exchange.head = head.into();
             }
-            Err(refused) => {
-                let headers = refused.allow.map(|allow| Headers::new().with("Allow", allow));
-                exchange.refuse_with(None, Era::Modern, &refused.refusal, headers.unwrap_or_default());
-            }
+            Err(refusal) => exchange.refuse(None, Era::Modern, &refusal),
         }
         exchange
     }
 
     /// A part of the request's body has come.
     pub fn handle_body(&mut self, _now: Now, bytes: &[u8]) {
-        if !matches!(self.stage, Stage::Body) {
+        if !matches!(self.stage, Stage::Body) || self.recognition.is_complete() {
             return;
         }
         if self.body.len() + bytes.len() > self.config.limits.message {
@@ -211,21 +253,29 @@ impl Exchange {
 
     /// The request's body has ended. If it broke off, there is nothing to answer.
     pub fn handle_end(&mut self, now: Now, end: End) {
-        if !matches!(self.stage, Stage::Body | Stage::Bare(_)) {
+        if !matches!(self.stage, Stage::Body | Stage::Bare(_)) || self.recognition.is_complete() {
             return;
         }
         self.quiet_since = now.mono;
         match end {
-            End::Complete if matches!(self.stage, Stage::Bare(Bare::Listen)) => self.open_stream(),
-            End::Complete if matches!(self.stage, Stage::Bare(Bare::Delete)) => self.delete(),
-            End::Complete => {
-                let body = core::mem::take(&mut self.body);
-                self.serve(body);
-            }
+            End::Complete if self.recognition.complete() => {}
+            End::Complete => self.complete(),
             End::Broken => {
                 self.body = Vec::new();
                 self.reply.leave();
                 self.stage = Stage::Answered;
+            }
+        }
+    }
+
+    /// The request is complete, and it is known who makes it, as far as that matters.
+    fn complete(&mut self) {
+        match self.stage {
+            Stage::Bare(Bare::Listen) => self.open_stream(),
+            Stage::Bare(Bare::Delete) => self.delete(),
+            _ => {
+                let body = core::mem::take(&mut self.body);
+                self.serve(body);
             }
         }
     }
@@ -240,11 +290,6 @@ impl Exchange {
             }
             stage => self.stage = stage,
         }
-    }
-
-    /// The application has recognised who makes the request. Give it before the end of the body; calls carry it.
-    pub fn handle_principal(&mut self, _now: Now, principal: Arc<Principal>) {
-        self.principal = Some(principal);
     }
 
     /// The application binds sessions to something else than the subject of a principal: to a tenant, to a
@@ -320,27 +365,45 @@ impl Exchange {
 
     fn wake(&self) -> Option<Wake> {
         let answer = self.asks.next().map(|at| (at, WakeReason::Ask));
-        earliest([answer, self.comment_due().map(|at| (at, WakeReason::Comment))])
+        earliest([answer, self.wake_besides_asks()])
     }
 
-    fn comment_due(&self) -> Option<Instant> {
-        let waits = matches!(self.stage, Stage::Running | Stage::Carrying { .. });
-        let interval = self.config.limits.keep_alive_comment;
-        let interval = if self.reply.wants_priming() { interval.min(stream::PRIME_AFTER) } else { interval };
-        (waits && self.reply.wants_comments()).then(|| self.quiet_since + interval)
+    fn wake_besides_asks(&self) -> Option<Wake> {
+        match self.stage {
+            Stage::Body | Stage::Bare(_) => {
+                let body = (!self.recognition.is_complete()).then_some((self.body_until, WakeReason::Body));
+                let token = self.recognition.until().map(|until| (until, WakeReason::Authentication));
+                earliest([body, token])
+            }
+            Stage::Running | Stage::Carrying { .. } if self.reply.wants_comments() => {
+                let interval = self.config.limits.keep_alive_comment;
+                let primes = self.reply.wants_priming();
+                let interval = if primes { interval.min(stream::PRIME_AFTER) } else { interval };
+                Some((self.quiet_since + interval, WakeReason::Comment))
+            }
+            Stage::Asking(_) | Stage::Running | Stage::Carrying { .. } | Stage::Answered => None,
+        }
     }
 
     /// The time has come, or not. What the client was asked for too long ago is given up. A response that was
     /// silent for too long becomes an event stream, if it is none, and gets a comment (SSE-02).
     pub fn handle_timeout(&mut self, now: Now) {
         self.expire_asks(now);
-        if self.comment_due().is_none_or(|moment| moment > now.mono) {
-            return;
-        }
-        self.quiet_since = now.mono;
-        if !self.is_full() {
-            let head = self.reply.comment();
-            self.outputs.extend(head);
+        let due = self.wake_besides_asks().filter(|(moment, _)| *moment <= now.mono);
+        match due.map(|(_, reason)| reason) {
+            None => {}
+            Some(WakeReason::Body) => {
+                self.body = Vec::new();
+                self.refuse(None, Era::Modern, &admit::too_slow());
+            }
+            Some(WakeReason::Authentication) => self.settle_with(&AuthRefusal::Unavailable),
+            Some(_) => {
+                self.quiet_since = now.mono;
+                if !self.is_full() {
+                    let head = self.reply.comment();
+                    self.outputs.extend(head);
+                }
+            }
         }
     }
 
@@ -385,19 +448,34 @@ impl Exchange {
     }
 
     /// The call failed.
-    pub fn fail(&mut self, _now: Now, call: CallId, error: &ErrorObject) {
+    pub fn fail(&mut self, now: Now, call: CallId, error: &ErrorObject) {
+        self.fail_with(now, call, error, None);
+    }
+
+    fn fail_with(&mut self, _now: Now, call: CallId, error: &ErrorObject, status: Option<u16>) {
         let Some(running) = self.calls.finish(call) else { return };
         self.end_asks(call);
         let error = refusal::in_revision(error, running.revision);
         if running.batch.is_none() {
-            let status = |code| refusal::status(code, running.revision.era());
-            self.reply.status = i32::try_from(error.code).map_or(200, status);
+            let of = |code| refusal::status(code, running.revision.era());
+            self.reply.status = status.unwrap_or_else(|| i32::try_from(error.code).map_or(200, of));
         }
         self.over(
             &running,
             Some(|out: &mut Vec<u8>| jsonrpc::write_error(out, Some(&running.request), &error)),
         );
         self.finish(running.request.clone());
+    }
+
+    /// The caller lacks scopes that the call turned out to need: all of those that it needs. Over HTTP the answer is
+    /// 403 with a challenge, unless an event stream has begun.
+    pub fn forbid(&mut self, now: Now, call: CallId, scopes: Vec<String>) {
+        let server = self.config.http.resource_server.as_ref();
+        let refusal = resource_server::refuse(&AuthRefusal::InsufficientScope { scopes }, server);
+        if self.calls.get_mut(call).is_some_and(|running| running.batch.is_none()) {
+            self.reply.headers = refusal.headers();
+        }
+        self.fail_with(now, call, &refusal.error(), Some(403));
     }
 
     /// How far the call has come. Dropped when the client did not ask for progress or takes no event
@@ -558,13 +636,9 @@ impl Exchange {
     }
 
     fn refuse(&mut self, id: Option<&RequestId>, era: Era, refusal: &Refusal) {
-        self.refuse_with(id, era, refusal, Headers::new());
-    }
-
-    fn refuse_with(&mut self, id: Option<&RequestId>, era: Era, refusal: &Refusal, headers: Headers) {
         let error = refusal.error();
         self.reply.status = refusal.status(era);
-        self.reply.headers = headers;
+        self.reply.headers = refusal.headers();
         let head = self.reply.answer(|out| jsonrpc::write_error(out, id, &error));
         self.outputs.extend(head);
         self.stage = Stage::Answered;
@@ -573,6 +647,36 @@ impl Exchange {
             Some(id) => diagnostic.request(id),
             None => diagnostic,
         });
+    }
+
+    /// Answers what pages of other origins may send.
+    fn tell_pages(&mut self, head: &RequestHead) {
+        if let Some(cors) = &self.config.http.cors {
+            self.reply.headers = cors::preflight(cors, &head.headers, admit::methods(&self.config));
+        }
+        self.tell_nothing();
+    }
+
+    /// Answers with the metadata of the protected resource, or what pages may send to ask for it. Every page
+    /// may: it holds no secret, and clients in browsers need it.
+    fn tell_metadata(&mut self, head: &RequestHead) {
+        self.reply.common = cors::open();
+        if head.method == "OPTIONS" {
+            self.reply.headers = cors::open_preflight();
+            return self.tell_nothing();
+        }
+        let metadata = self.config.http.resource_server.as_ref().map(ResourceServer::metadata);
+        self.reply.accept_json();
+        self.reply.headers = Headers::new().with("Cache-Control", "max-age=3600");
+        let head = self.reply.answer(|out| out.extend(metadata.unwrap_or_default().into_bytes()));
+        self.outputs.extend(head);
+        self.stage = Stage::Answered;
+    }
+
+    fn tell_nothing(&mut self) {
+        let head = self.reply.nothing(204);
+        self.outputs.extend(head);
+        self.stage = Stage::Answered;
     }
 
     fn diagnose(&mut self, diagnostic: Diagnostic) {

@@ -110,6 +110,22 @@ fn config(limits: Limits) -> Arc<Config> {
     Arc::new(config.completions(true).logging(true).page_size(Some(1)).limits(limits))
 }
 
+/// The same server, for holders of tokens only, and for pages.
+fn protected(config: &Config) -> Arc<Config> {
+    let mut config = config.clone();
+    let server =
+        ResourceServer::new("https://s.example/mcp").scopes(["use"]).method_scopes("tools/call", ["call"]);
+    config.http = HttpPolicy::default().resource_server(server).cors(Cors::new());
+    Arc::new(config)
+}
+
+/// Tokens that reach far enough, not far enough, and not here at all.
+fn grant(choice: u8) -> Grant {
+    let scopes: &[&str] = if choice % 4 < 2 { &["use", "call"] } else { &["use"] };
+    let grant = Grant::new(Principal::new("p").scopes(scopes.iter().copied()));
+    if choice % 4 == 3 { grant } else { grant.audience("https://s.example/mcp") }
+}
+
 fn small() -> Limits {
     let mut limits = Limits::default();
     (limits.message, limits.transmit, limits.in_flight) = (1_024, 512, 2);
@@ -286,6 +302,9 @@ fn head(script: &mut Script<'_>, session: &SessionId) -> RequestHead {
             head.headers.push(name, value);
         }
     }
+    if choice & 4 == 4 {
+        head.headers.push("Authorization", "Bearer t");
+    }
     if choice & 0x30 == 0x30 {
         head.headers.push("Accept", script.bytes());
     }
@@ -304,6 +323,7 @@ fn run_exchange(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
     let mut sessions = Sessions::new(&limits, Seed::new([7; 32]));
     let config = config(limits);
     let session = handshake(&config, &mut sessions, script.byte());
+    let config = if script.byte() % 4 == 0 { protected(&config) } else { config };
     let head = head(&mut script, &session);
     let mut exchange = Exchange::new(at(0), ExchangeId::new(1), config, head);
     let mut transcript = Transcript::default();
@@ -318,7 +338,9 @@ fn run_exchange(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
         clock += u64::from(script.byte() % 4) * 8_000;
         let now = at(clock);
         let call = CallId(u64::from(script.byte() % 3));
-        match script.byte() % 21 {
+        match script.byte() % 23 {
+            21 => exchange.handle_grant(now, grant(script.byte())),
+            22 => exchange.handle_refusal(now, &AuthRefusal::Unavailable),
             0 => exchange.handle_body(now, script.bytes()),
             1..=3 => exchange.handle_body(now, script.message().as_bytes()),
             4 | 5 => exchange.handle_end(now, End::Complete),
@@ -365,6 +387,7 @@ fn run_exchange(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
         }
     }
     exchange.handle_end(at(clock), End::Complete);
+    exchange.handle_grant(at(clock), grant(0));
     for call in 0..16 {
         said.hear(&mut exchange, &mut sessions, at(clock));
         exchange.respond(at(clock), CallId(call), &*result(2));

@@ -12,6 +12,7 @@ mod catalog;
 mod change;
 mod config;
 mod connection;
+mod cors;
 mod custom;
 mod dispatch;
 mod events;
@@ -28,6 +29,7 @@ mod principal;
 mod prompts;
 mod received;
 mod refusal;
+mod resource_server;
 mod resources;
 mod seal;
 mod session;
@@ -37,6 +39,7 @@ mod target;
 mod template;
 #[cfg(test)]
 mod testing;
+mod token;
 mod tools;
 mod transmit;
 mod uri;
@@ -46,12 +49,14 @@ pub use call::{Call, CallId, Progress, WriteResult, missing_capabilities, resour
 pub use change::Change;
 pub use config::{CacheHint, Config, Revisions};
 pub use connection::{Connection, Output};
+pub use cors::Cors;
 pub use custom::{Custom, CustomMethod};
 pub use events::{Event, EventId, EventStore, MemoryEvents, StreamId};
 pub use exchange::{Exchange, ExchangeId, ExchangeOutput};
 pub use policy::{Hosts, HttpPolicy, Origins};
 pub use principal::Principal;
 pub use prompts::{PromptEntry, Prompts};
+pub use resource_server::{ResourceServer, Scopes};
 pub use resources::{ResourceEntry, Resources, TemplateEntry, Templates};
 pub use seal::{Bound, StateCodec, StateError};
 #[cfg(feature = "seal")]
@@ -61,4 +66,5 @@ pub use sessions::{
     Caller, Listening, SessionAnswer, SessionId, SessionOutput, SessionQuery, Sessions, Then,
 };
 pub use target::{Completable, Completing, ProtocolRequest, Target, TemplateRead};
+pub use token::{AuthRefusal, BearerToken, Grant};
 pub use tools::{ToolEntry, Tools};

@@ -3,6 +3,8 @@
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 
+use super::cors::Cors;
+use super::resource_server::ResourceServer;
 use crate::head::Headers;
 
 /// What a server demands of HTTP requests.
@@ -22,6 +24,10 @@ pub struct HttpPolicy {
     /// The origins of web pages that may ask. A request without `Origin` is not from a web page and passes.
     /// Default: loopback only.
     pub origins: Origins,
+    /// What web pages of other origins may do. Default `None`: a browser lets them read nothing.
+    pub cors: Option<Cors>,
+    /// Demands an access token of every request. Default `None`: no token is looked at.
+    pub resource_server: Option<ResourceServer>,
     /// Never answer with an event stream, so that progress and log messages are dropped. Default `false`.
     pub json_only: bool,
     /// Whether a legacy client may open a stream with a GET, for messages that belong to no request of its own.
@@ -39,6 +45,8 @@ impl Default for HttpPolicy {
             path: Some("/mcp".into()),
             hosts: Hosts::default(),
             origins: Origins::default(),
+            cors: None,
+            resource_server: None,
             json_only: false,
             session_streams: true,
             resumable: true,
@@ -81,6 +89,20 @@ impl HttpPolicy {
     #[must_use]
     pub fn origins(mut self, origins: Origins) -> Self {
         self.origins = origins;
+        self
+    }
+
+    /// Lets web pages of the origins that are let in read the answers.
+    #[must_use]
+    pub fn cors(mut self, cors: Cors) -> Self {
+        self.cors = Some(cors);
+        self
+    }
+
+    /// Demands an access token of every request.
+    #[must_use]
+    pub fn resource_server(mut self, resource_server: ResourceServer) -> Self {
+        self.resource_server = Some(resource_server);
         self
     }
 
@@ -213,7 +235,7 @@ fn without_port(host: &str) -> Option<&str> {
     (!name.is_empty() && plain && port.bytes().all(|byte| byte.is_ascii_digit())).then_some(name)
 }
 
-fn is_loopback(name: &str) -> bool {
+pub(super) fn is_loopback(name: &str) -> bool {
     if let Some(inner) = name.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')) {
         return inner.parse::<core::net::Ipv6Addr>().is_ok_and(|address| address.is_loopback());
     }
@@ -221,8 +243,8 @@ fn is_loopback(name: &str) -> bool {
         || name.parse::<core::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Judges `Host` and `Origin`; the text of the refusal names the value, cut short.
-pub(super) fn admit_peer(policy: &HttpPolicy, headers: &Headers) -> Result<(), String> {
+/// Judges `Host`; the text of the refusal names the value, cut short.
+pub(super) fn admit_host(policy: &HttpPolicy, headers: &Headers) -> Result<(), String> {
     let mut hosts = headers.all("host");
     let host = match (hosts.next(), hosts.next()) {
         (Some(host), None) => core::str::from_utf8(host).unwrap_or("?").trim_matches([' ', '\t']),
@@ -230,9 +252,11 @@ pub(super) fn admit_peer(policy: &HttpPolicy, headers: &Headers) -> Result<(), S
         (None, _) => return Err("the `Host` header is missing".into()),
         (Some(_), Some(_)) => return Err("there is more than one `Host` header".into()),
     };
-    if !policy.hosts.admit(host) {
-        return Err(refusal("Host", host));
-    }
+    if policy.hosts.admit(host) { Ok(()) } else { Err(refusal("Host", host)) }
+}
+
+/// Judges `Origin` in the same way.
+pub(super) fn admit_origin(policy: &HttpPolicy, headers: &Headers) -> Result<(), String> {
     match headers.all("origin").find_map(|origin| {
         let origin = core::str::from_utf8(origin).unwrap_or("?").trim_matches([' ', '\t']);
         (!policy.origins.admit(origin)).then_some(origin)
@@ -258,6 +282,10 @@ fn refusal(field: &str, value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn admit_peer(policy: &HttpPolicy, headers: &Headers) -> Result<(), String> {
+        admit_host(policy, headers).and_then(|()| admit_origin(policy, headers))
+    }
 
     fn head(fields: &[(&str, &str)]) -> Headers {
         fields.iter().fold(Headers::new(), |headers, (name, value)| headers.with(name, value))

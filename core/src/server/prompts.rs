@@ -16,6 +16,7 @@ use serde_json::value::RawValue;
 use super::catalog::{Listed, Texts, catalog};
 use super::dispatch::Text;
 use super::refusal::Refusal;
+use super::resource_server::Scopes;
 use crate::dialect::Revision;
 use crate::error::{ApiMisuse, code};
 use crate::model::prompts::Prompt;
@@ -38,6 +39,8 @@ catalog! {
 pub struct PromptEntry {
     /// The prompt as it was added.
     pub prompt: Prompt,
+    /// What a caller must be allowed, where that is asked.
+    scopes: Scopes,
     texts: Texts,
 }
 
@@ -63,11 +66,15 @@ impl Listed for PromptEntry {
         }
         let texts =
             Texts::new(&prompt).map_err(|error| misuse(alloc::format!("it does not serialise: {error}")))?;
-        Ok(Self { prompt, texts })
+        Ok(Self { prompt, scopes: Scopes::new(), texts })
     }
 
     fn key(&self) -> &str {
         &self.prompt.name
+    }
+
+    fn scopes_mut(&mut self) -> &mut Scopes {
+        &mut self.scopes
     }
 
     fn text(&self, revision: Revision) -> &RawValue {

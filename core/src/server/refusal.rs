@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::dialect::{Era, Revision};
 use crate::error::{ErrorObject, PeerError, code, status_of};
+use crate::head::Headers;
 
 /// An error that answers a message.
 #[derive(Clone, Debug)]
@@ -20,17 +21,19 @@ pub(super) struct Refusal {
     pub(super) detail: String,
     /// The HTTP status, where it is not the usual one of the code.
     status: Option<u16>,
+    /// A field for the head of the response.
+    field: Option<Box<(&'static str, String)>>,
 }
 
 impl Refusal {
     pub(super) fn new(code: i32, message: impl Into<Cow<'static, str>>, detail: impl Into<String>) -> Self {
-        Self { code, message: message.into(), data: None, detail: detail.into(), status: None }
+        Self { code, message: message.into(), data: None, detail: detail.into(), status: None, field: None }
     }
 
     /// An error whose detail is what the peer is told.
     pub(super) fn plain(code: i32, message: impl Into<Cow<'static, str>>) -> Self {
         let message = message.into();
-        Self { code, detail: message.clone().into_owned(), message, data: None, status: None }
+        Self { code, detail: message.clone().into_owned(), message, data: None, status: None, field: None }
     }
 
     pub(super) fn with_data(mut self, data: Option<Box<RawValue>>) -> Self {
@@ -41,6 +44,17 @@ impl Refusal {
     pub(super) fn with_status(mut self, status: u16) -> Self {
         self.status = Some(status);
         self
+    }
+
+    /// With a field for the head of the response.
+    pub(super) fn with_field(mut self, name: &'static str, value: &str) -> Self {
+        self.field = Some(Box::new((name, value.into())));
+        self
+    }
+
+    /// Fields for the head of the response.
+    pub(super) fn headers(&self) -> Headers {
+        self.field.iter().fold(Headers::new(), |headers, field| headers.with(field.0, &field.1))
     }
 
     /// The HTTP status. To a legacy client 404 means that its session is gone, so an unknown method travels

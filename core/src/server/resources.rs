@@ -9,6 +9,7 @@ use alloc::sync::Arc;
 use serde_json::value::RawValue;
 
 use super::catalog::{Listed, Texts, catalog};
+use super::resource_server::Scopes;
 use super::target::TemplateRead;
 use super::template::UriTemplate;
 use super::uri;
@@ -60,6 +61,8 @@ impl Templates {
 pub struct ResourceEntry {
     /// The resource as it was added.
     pub resource: Resource,
+    /// What a caller must be allowed, where that is asked.
+    scopes: Scopes,
     texts: Texts,
 }
 
@@ -79,11 +82,15 @@ impl Listed for ResourceEntry {
         }
         let texts = Texts::new(&resource)
             .map_err(|error| misuse(alloc::format!("it does not serialise: {error}")))?;
-        Ok(Self { resource, texts })
+        Ok(Self { resource, scopes: Scopes::new(), texts })
     }
 
     fn key(&self) -> &str {
         &self.resource.uri
+    }
+
+    fn scopes_mut(&mut self) -> &mut Scopes {
+        &mut self.scopes
     }
 
     fn text(&self, revision: Revision) -> &RawValue {
@@ -98,6 +105,8 @@ pub struct TemplateEntry {
     /// The template as it was added.
     pub template: ResourceTemplate,
     uris: UriTemplate,
+    /// What a caller must be allowed, where that is asked.
+    scopes: Scopes,
     texts: Texts,
 }
 
@@ -124,11 +133,15 @@ impl Listed for TemplateEntry {
         }
         let texts = Texts::new(&template)
             .map_err(|error| misuse(alloc::format!("it does not serialise: {error}")))?;
-        Ok(Self { template, uris, texts })
+        Ok(Self { template, uris, scopes: Scopes::new(), texts })
     }
 
     fn key(&self) -> &str {
         &self.template.uri_template
+    }
+
+    fn scopes_mut(&mut self) -> &mut Scopes {
+        &mut self.scopes
     }
 
     fn text(&self, revision: Revision) -> &RawValue {

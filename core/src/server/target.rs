@@ -8,6 +8,7 @@ use core::fmt;
 use super::custom::CustomMethod;
 use super::dispatch::{List, Plan};
 use super::prompts::PromptEntry;
+use super::resource_server::Scopes;
 use super::resources::{ResourceEntry, TemplateEntry};
 use super::template::Values;
 use super::tools::ToolEntry;
@@ -69,6 +70,22 @@ impl Target {
         match self {
             Self::Tool(_) | Self::Prompt(_) | Self::Resource(_) | Self::Template(_) => true,
             Self::Completion(_) | Self::Custom(_) | Self::Protocol(_) => false,
+        }
+    }
+
+    /// The scopes that a caller must have.
+    pub fn scopes(&self) -> &Scopes {
+        static NONE: Scopes = Scopes::new();
+        match self {
+            Self::Tool(entry) => entry.scopes(),
+            Self::Prompt(entry) => entry.scopes(),
+            Self::Resource(entry) => entry.scopes(),
+            Self::Template(read) => read.template.scopes(),
+            Self::Completion(completing) => match &completing.of {
+                Completable::Prompt(entry) => entry.scopes(),
+                Completable::Template(entry) => entry.scopes(),
+            },
+            Self::Custom(_) | Self::Protocol(_) => &NONE,
         }
     }
 

@@ -229,6 +229,7 @@ pub(super) struct Trip {
     pub(super) answers: Vec<(AskId, Answer)>,
     pub(super) told: Vec<String>,
     pub(super) parted: bool,
+    pub(super) tokens: Vec<BearerToken>,
     pub(super) ended: bool,
 }
 
@@ -251,6 +252,7 @@ impl Web {
             answers: Vec::new(),
             told: Vec::new(),
             parted: false,
+            tokens: Vec::new(),
             ended: false,
         };
         trip.exchange.handle_body(now(), body.as_bytes());
@@ -287,6 +289,7 @@ impl Web {
                     let answer = self.sessions.handle_query(now(), query);
                     trip.exchange.handle_session(now(), answer);
                 }
+                ExchangeOutput::Authenticate(token) => trip.tokens.push(token),
                 ExchangeOutput::Initialized => trip.told.push("initialized".into()),
                 ExchangeOutput::Notification { method, params } => {
                     trip.told.push(format!("{method} {params}"))

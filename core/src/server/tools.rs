@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::catalog::{Listed, Texts, catalog, on_one_line};
+use super::resource_server::Scopes;
 use crate::dialect::Revision;
 use crate::error::ApiMisuse;
 use crate::mirror::{MirroredParam, mirrored};
@@ -41,6 +42,8 @@ pub struct ToolEntry {
     pub(super) mirrored: Vec<MirroredParam>,
     /// What is unwise about the definition although nothing forbids it, for whoever wrote it.
     pub warnings: Vec<String>,
+    /// What a caller must be allowed, where that is asked.
+    scopes: Scopes,
     texts: Texts,
 }
 
@@ -67,11 +70,15 @@ impl Listed for ToolEntry {
             ApiMisuse::new(alloc::format!("tool `{}`: it does not serialise: {error}", tool.name))
         })?;
         let warnings = warnings(&tool.name);
-        Ok(Self { tool, mirrored, warnings, texts })
+        Ok(Self { tool, mirrored, warnings, scopes: Scopes::new(), texts })
     }
 
     fn key(&self) -> &str {
         &self.tool.name
+    }
+
+    fn scopes_mut(&mut self) -> &mut Scopes {
+        &mut self.scopes
     }
 
     fn text(&self, revision: Revision) -> &RawValue {

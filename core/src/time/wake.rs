@@ -12,8 +12,10 @@ use core::fmt;
 pub enum WakeReason {
     /// The head of an HTTP message has to be complete (`head_time`).
     Head,
-    /// A request body has to make progress (`stall`).
+    /// A request body has to make progress (`stall`), and to come to its end (`body_time`).
     Body,
+    /// An access token has to be checked (`authentication`).
+    Authentication,
     /// The peer has to read what was written to it (`stall`).
     Write,
     /// An HTTP connection that carries nothing is closed (`keep_alive`).
@@ -46,6 +48,7 @@ impl fmt::Display for WakeReason {
         f.write_str(match self {
             Self::Head => "a head that is not complete",
             Self::Body => "a body that makes no progress",
+            Self::Authentication => "the check of a token",
             Self::Write => "a peer that does not read",
             Self::Idle => "an idle connection",
             Self::Linger => "the end of what is over",

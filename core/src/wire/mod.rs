@@ -1,6 +1,9 @@
 //! Bytes to messages and back.
 
 mod bytes;
+pub mod challenge;
+#[cfg(feature = "http1")]
+mod date;
 pub mod header_value;
 #[cfg(feature = "http1")]
 pub mod http1;

@@ -21,6 +21,7 @@ use crate::server::in_flight::{InFlight, Running};
 use crate::server::notify;
 use crate::server::principal::Principal;
 use crate::server::refusal::{self, Refusal};
+use crate::server::resource_server;
 use crate::server::session::SessionState;
 use crate::server::transmit::Transmit;
 use crate::wire::jsonrpc::{self, Batch, Incoming, Malformed, Message, Notification, Request, RequestId};
@@ -221,6 +222,7 @@ impl Link {
                 self.session = Some(session);
             }
             Plan::Call(draft) => {
+                resource_server::permit(self.principal.as_deref(), &draft.target)?;
                 if self.calls.contains(&request.id) {
                     return Err(dispatch::id_in_use());
                 }

@@ -6,60 +6,83 @@ use crate::dialect::Era;
 use crate::error::code;
 use crate::head::{Headers, RequestHead, declared_length};
 use crate::server::config::Config;
+use crate::server::cors;
 use crate::server::headers;
 use crate::server::media::{self, Accepts};
 use crate::server::policy::{self, HttpPolicy};
 use crate::server::refusal::Refusal;
 use crate::server::sessions::SessionId;
 
-/// A request that is not let in.
-pub(super) struct Refused {
-    pub(super) refusal: Refusal,
-    /// The methods to name in `Allow`.
-    pub(super) allow: Option<&'static str>,
+/// What becomes of a request whose head is in order.
+pub(super) enum Admission {
+    /// It is served.
+    Serve,
+    /// A browser asks what a page may send.
+    Preflight,
+    /// The metadata of the protected resource is asked for: by a GET, or by the preflight for one.
+    Metadata,
 }
 
 /// Whether a request may come in. Who asks is judged before what is asked, so that a page which rebinds its
 /// name learns nothing.
-pub(super) fn head(config: &Config, head: &RequestHead, accepts: Accepts) -> Result<(), Refused> {
+pub(super) fn head(config: &Config, head: &RequestHead, accepts: Accepts) -> Result<Admission, Refusal> {
     let policy = &config.http;
-    policy::admit_peer(policy, &head.headers).map_err(|message| refused(403, message))?;
+    policy::admit_host(policy, &head.headers).map_err(|message| refused(403, message))?;
+    if policy.resource_server.as_ref().is_some_and(|server| server.serves_metadata_at(head.path())) {
+        return match head.method.as_str() {
+            "GET" | "HEAD" => Ok(Admission::Metadata),
+            "OPTIONS" if cors::is_preflight(head) => Ok(Admission::Metadata),
+            _ => Err(not_allowed("GET, HEAD")),
+        };
+    }
+    policy::admit_origin(policy, &head.headers).map_err(|message| refused(403, message))?;
     if policy.path.as_ref().is_some_and(|path| path != head.path()) {
         return Err(refused(404, "there is no MCP endpoint at this path"));
     }
     let sessions = config.revisions.speak(Era::Legacy);
     match head.method.as_str() {
         "POST" => {}
-        "GET" if sessions && policy.session_streams => return listener(head),
-        "DELETE" if sessions => return Ok(()),
-        _ => {
-            let allow = match (sessions, policy.session_streams) {
-                (true, true) => "POST, GET, DELETE",
-                (true, false) => "POST, DELETE",
-                (false, _) => "POST",
-            };
-            let message = alloc::format!("the HTTP method must be one of {allow}");
-            return Err(Refused { allow: Some(allow), ..refused(405, message) });
+        "GET" if sessions && policy.session_streams => {
+            return listener(head).map(|()| Admission::Serve);
         }
+        "DELETE" if sessions => return Ok(Admission::Serve),
+        "OPTIONS" if policy.cors.is_some() && cors::is_preflight(head) => return Ok(Admission::Preflight),
+        _ => return Err(not_allowed(methods(config))),
     }
     if !media::is_json(&head.headers) {
-        return Err(refused(415, "`Content-Type` must be application/json"));
+        let refused = refused(415, "`Content-Type` must be application/json");
+        return Err(refused.with_field("Accept", "application/json"));
     }
     if !media::is_plain(&head.headers) {
-        return Err(refused(415, "`Content-Encoding` must be absent or identity"));
+        let refused = refused(415, "`Content-Encoding` must be absent or identity");
+        return Err(refused.with_field("Accept-Encoding", "identity"));
     }
     if accepts.neither() || !(config.leniency.partial_accept || media::accepts_both(&head.headers)) {
         return Err(refused(406, "`Accept` must allow application/json and text/event-stream"));
     }
     let limit = config.limits.message;
     if declared_length(&head.headers).is_some_and(|length| length > limit as u64) {
-        return Err(Refused { refusal: too_large(limit), allow: None });
+        return Err(too_large(limit));
     }
-    Ok(())
+    Ok(Admission::Serve)
+}
+
+/// The HTTP methods that are served at the endpoint.
+pub(super) fn methods(config: &Config) -> &'static str {
+    match (config.revisions.speak(Era::Legacy), config.http.session_streams) {
+        (true, true) => "POST, GET, DELETE",
+        (true, false) => "POST, DELETE",
+        (false, _) => "POST",
+    }
+}
+
+fn not_allowed(allow: &'static str) -> Refusal {
+    let message = alloc::format!("the HTTP method must be one of {allow}");
+    refused(405, message).with_field("Allow", allow)
 }
 
 /// A GET opens a stream for messages of the server (HTTPL-28), whether requests are answered with streams or not.
-fn listener(head: &RequestHead) -> Result<(), Refused> {
+fn listener(head: &RequestHead) -> Result<(), Refusal> {
     if !Accepts::read(&head.headers).events {
         return Err(refused(406, "`Accept` must allow text/event-stream"));
     }
@@ -79,9 +102,13 @@ pub(super) fn too_large(limit: usize) -> Refusal {
         .with_status(413)
 }
 
-fn refused(status: u16, message: impl Into<String>) -> Refused {
-    let refusal = Refusal::plain(code::INVALID_REQUEST, message.into()).with_status(status);
-    Refused { refusal, allow: None }
+/// The body does not come to its end.
+pub(super) fn too_slow() -> Refusal {
+    refused(408, "the body takes too long")
+}
+
+fn refused(status: u16, message: impl Into<String>) -> Refusal {
+    Refusal::plain(code::INVALID_REQUEST, message.into()).with_status(status)
 }
 
 /// The session that the client names. One that cannot be a name names no session that exists.

@@ -85,7 +85,9 @@ impl Exchange {
         let config = Arc::clone(&self.config);
         let params = Params::read(request.params)?;
         let whole = request.params.map_or("", |params| params.get());
-        match dispatch::plan(&config, Era::Legacy, request, &params, whole)? {
+        let plan = dispatch::plan(&config, Era::Legacy, request, &params, whole);
+        self.permit(&request.method, plan.as_ref().ok().and_then(Plan::target))?;
+        match plan? {
             Plan::Call(draft) => {
                 if self.calls.contains(&request.id) {
                     return Err(dispatch::id_in_use());

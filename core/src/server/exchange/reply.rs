@@ -19,6 +19,8 @@ pub(super) struct Reply {
     pub(super) status: u16,
     /// Further fields for its head.
     pub(super) headers: Headers,
+    /// Fields for its head, whatever it says.
+    pub(super) common: Headers,
     accepts: Accepts,
     form: Form,
     /// Where an event stream can be taken up again.
@@ -45,10 +47,16 @@ impl Reply {
             transmit: Transmit::default(),
             status: 200,
             headers: Headers::new(),
+            common: Headers::new(),
             accepts,
             form: Form::Open,
             log: None,
         }
+    }
+
+    /// The answer is JSON, whatever the client accepts.
+    pub(super) fn accept_json(&mut self) {
+        self.accepts.json = true;
     }
 
     /// Lets the stream be taken up again, if the response becomes one.
@@ -304,6 +312,7 @@ impl Reply {
     fn head(&mut self, status: u16) -> ResponseHead {
         let mut head = ResponseHead::new(status);
         head.headers = core::mem::take(&mut self.headers);
+        head.headers.append(&self.common);
         head
     }
 }

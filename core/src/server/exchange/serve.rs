@@ -91,7 +91,9 @@ impl Exchange {
 
     /// A DELETE ends the session that it names.
     pub(super) fn delete(&mut self) {
-        let session = headers::check_legacy_version(&self.head.headers, &self.config)
+        let session = self
+            .permit("", None)
+            .and_then(|()| headers::check_legacy_version(&self.head.headers, &self.config))
             .and_then(|()| self.session.clone().ok_or_else(no_session));
         match session {
             Ok(session) => {
@@ -112,6 +114,7 @@ impl Exchange {
             }
             Ok(Incoming::Message(Message::Response(response))) => match self.legacy_session() {
                 Some(session) => {
+                    self.permit("", None).map_err(|refusal| (None, Era::Legacy, refusal))?;
                     let told = unexpected();
                     let (query, told) = match ClientResponse::new(response) {
                         Some(response) => {
@@ -130,7 +133,9 @@ impl Exchange {
             },
             Ok(Incoming::Batch(messages)) => match self.legacy_session() {
                 Some(session) => {
-                    let admitted = dispatch::admit_batch(&self.config, messages.len());
+                    let admitted = self.permit("", None);
+                    let admitted =
+                        admitted.and_then(|()| dispatch::admit_batch(&self.config, messages.len()));
                     admitted.map_err(|refusal| (None, Era::Legacy, refusal))?;
                     let (requests, exchange) = (calls_of(&self.config, messages), self.id);
                     Ok(Verdict::Ask(SessionQuery::BeginBatch { session, requests, exchange }, Asked::Batch))
@@ -181,7 +186,9 @@ impl Exchange {
             headers::check_name(&self.head.headers, &name)?;
         }
         let id = request.id.clone();
-        Ok(match dispatch::plan(&self.config, Era::Modern, request, params, text)? {
+        let plan = dispatch::plan(&self.config, Era::Modern, request, params, text);
+        self.permit(&request.method, plan.as_ref().ok().and_then(Plan::target))?;
+        Ok(match plan? {
             Plan::Call(draft) => {
                 if let Target::Tool(tool) = &draft.target {
                     headers::check_mirrored(&self.head.headers, tool, draft.arguments(text))?;
@@ -201,6 +208,7 @@ impl Exchange {
         headers::check_legacy_version(&self.head.headers, &self.config)?;
         let id = request.id.clone();
         let plan = dispatch::plan(&self.config, Era::Legacy, request, params, text);
+        self.permit(&request.method, plan.as_ref().ok().and_then(Plan::target))?;
         let plan = match plan {
             Ok(Plan::Initialize(params)) => {
                 let state = dispatch::open(&self.config, *params, self.caller().size())?;
@@ -229,6 +237,7 @@ impl Exchange {
     }
 
     fn judge_notification(&self, notification: &Notification<'_>) -> Result<Verdict, Refusal> {
+        self.permit(&notification.method, None)?;
         let notice = dispatch::notice(&self.config, notification);
         let Some(session) = self.legacy_session() else {
             // Modern clients cancel by closing the stream, and have nothing else to tell but what the

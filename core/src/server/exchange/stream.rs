@@ -66,7 +66,9 @@ impl Exchange {
 
     /// A GET asks for the stream of its session, or for one that broke off.
     pub(super) fn open_stream(&mut self) {
-        let session = headers::check_legacy_version(&self.head.headers, &self.config)
+        let session = self
+            .permit("", None)
+            .and_then(|()| headers::check_legacy_version(&self.head.headers, &self.config))
             .and_then(|()| self.session.clone().ok_or_else(super::serve::no_session));
         match session {
             Ok(session) => {

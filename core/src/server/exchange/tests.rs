@@ -1,6 +1,8 @@
 //! Whole exchanges, with the sessions that they ask for.
 
 mod asks;
+mod authorized;
+mod cors;
 mod custom;
 mod ends;
 mod features;

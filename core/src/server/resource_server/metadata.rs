@@ -1,0 +1,57 @@
+//! The metadata of a protected resource.
+//!
+//! <https://www.rfc-editor.org/rfc/rfc9728>
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::Serialize;
+
+use super::ResourceServer;
+use super::url::Url;
+
+/// Where metadata is served, before the path of the resource.
+const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
+
+impl ResourceServer {
+    /// Where clients find the metadata: the well-known path, with the path of the resource behind it (AUTHS-03).
+    pub fn metadata_url(&self) -> String {
+        let (origin, path) = match Url::parse(&self.resource) {
+            Some(url) => (url.origin(), url.path.trim_end_matches('/')),
+            None => (String::new(), ""),
+        };
+        alloc::format!("{origin}{WELL_KNOWN}{path}")
+    }
+
+    /// Whether metadata is served at this path: in the form with the path of the resource, and at the root.
+    pub fn serves_metadata_at(&self, path: &str) -> bool {
+        let resource = Url::parse(&self.resource).map_or("", |url| url.path.trim_end_matches('/'));
+        path.strip_prefix(WELL_KNOWN).is_some_and(|rest| rest.is_empty() || rest == resource)
+    }
+
+    /// The metadata, as JSON text.
+    pub fn metadata(&self) -> String {
+        #[derive(Serialize)]
+        struct Metadata<'a> {
+            resource: &'a str,
+            authorization_servers: &'a [String],
+            #[serde(skip_serializing_if = "Vec::is_empty")]
+            scopes_supported: Vec<&'a str>,
+            bearer_methods_supported: [&'a str; 1],
+            #[serde(skip_serializing_if = "Option::is_none")]
+            resource_name: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            resource_documentation: Option<&'a str>,
+        }
+        let metadata = Metadata {
+            resource: &self.resource,
+            authorization_servers: &self.authorization_servers,
+            scopes_supported: self.scopes.union(&self.further).map(String::as_str).collect(),
+            bearer_methods_supported: ["header"],
+            resource_name: self.name.as_deref(),
+            resource_documentation: self.documentation.as_deref(),
+        };
+        // Strings and lists of them always serialise.
+        serde_json::to_string(&metadata).unwrap_or_default()
+    }
+}
