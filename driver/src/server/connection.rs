@@ -97,7 +97,7 @@ impl<R: Runtime> Connection<R> {
 impl<R: Runtime> Inner<R> {
     fn step(&mut self, service: &Arc<HttpService<R>>) -> Option<(Arc<ExchangeHandle<R>>, Step)> {
         // A finished response makes room for the next request, so it goes first.
-        if let Some(exchange) = self.answer() {
+        if let Some(exchange) = self.answer(service.now()) {
             return Some((exchange, Step::Work));
         }
         loop {
@@ -127,12 +127,12 @@ impl<R: Runtime> Inner<R> {
 
     /// Moves what there is of the response from the exchange to the connection, as far as there is room.
     /// Returns the exchange when it may have more to say after that.
-    fn answer(&mut self) -> Option<Arc<ExchangeHandle<R>>> {
+    fn answer(&mut self, now: Now) -> Option<Arc<ExchangeHandle<R>>> {
         let exchange = self.exchange.as_ref()?;
         if let Some((head, length)) = exchange.take_head() {
             // The machine handed out this request and has had no answer to it: a refusal means that the
             // connection is over, which it says itself.
-            let _ = self.machine.respond(&head, length);
+            let _ = self.machine.respond(now, &head, length);
         }
         let machine = &mut self.machine;
         let taken = exchange.take(&mut |bytes| {

@@ -47,7 +47,7 @@ impl Transcript {
             let is_end = event == Event::End;
             self.push(event);
             if is_end {
-                let answer = server.respond(&ResponseHead::new(200), BodyLength::Known(2));
+                let answer = server.respond(Now::default(), &ResponseHead::new(200), BodyLength::Known(2));
                 assert_eq!(answer, Ok(()), "a request that was given out can be answered");
                 server.send(b"ok");
                 server.finish();

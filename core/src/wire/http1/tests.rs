@@ -90,7 +90,7 @@ fn request(method: &str) -> RequestHead {
 /// Sends each part of a request body back as a part of the response body.
 fn echo(length: BodyLength) -> impl FnMut(&mut ServerConnection, &Event) {
     move |server, event| match event {
-        Event::Request(..) => server.respond(&ResponseHead::new(200), length).unwrap(),
+        Event::Request(..) => server.respond(Now::default(), &ResponseHead::new(200), length).unwrap(),
         Event::Body(bytes) => server.send(bytes),
         Event::End => server.finish(),
         other => panic!("{other:?}"),
@@ -134,7 +134,7 @@ fn head_get_and_post_follow_each_other_on_one_connection() {
         pair.client.request(&request(method), BodyLength::Empty).unwrap();
         pair.run(|server, event| {
             if *event == Event::End {
-                server.respond(&ResponseHead::new(200), BodyLength::Known(3)).unwrap();
+                server.respond(Now::default(), &ResponseHead::new(200), BodyLength::Known(3)).unwrap();
                 server.send(b"abc");
                 server.finish();
             }
@@ -155,7 +155,7 @@ fn expect_continue_is_answered_and_then_the_response_follows() {
     pair.client.finish();
     pair.run(|server, event| {
         if *event == Event::End {
-            server.respond(&ResponseHead::new(202), BodyLength::Empty).unwrap();
+            server.respond(Now::default(), &ResponseHead::new(202), BodyLength::Empty).unwrap();
         }
     });
     assert_eq!(pair.at_client.events.len(), 2, "{:?}", pair.at_client.events);
@@ -169,7 +169,7 @@ fn an_aborted_response_is_seen_as_truncated() {
         pair.client.request(&request("GET"), BodyLength::Empty).unwrap();
         pair.run(|server, event| {
             if *event == Event::End {
-                server.respond(&ResponseHead::new(200), length).unwrap();
+                server.respond(Now::default(), &ResponseHead::new(200), length).unwrap();
                 server.send(b"half");
                 server.abort();
             }
@@ -186,7 +186,7 @@ fn a_client_that_goes_away_aborts_the_exchange_once() {
     pair.client.request(&request("POST"), BodyLength::Empty).unwrap();
     pair.run(|server, event| {
         if *event == Event::End {
-            server.respond(&ResponseHead::new(200), BodyLength::Stream).unwrap();
+            server.respond(Now::default(), &ResponseHead::new(200), BodyLength::Stream).unwrap();
             server.send(b"data: 1\n\n");
         }
     });

@@ -194,3 +194,18 @@ fn mirrored_parameters_are_checked_before_the_call() {
     let trip = web.ask(with(head(), &[("Mcp-Param-Region", Some("us"))]), &book);
     assert_eq!(trip.calls[0].1.arguments(), r#"{"region":"us"}"#);
 }
+
+/// A body that does not come to its end is given up at its bound, and not before, whoever carries it.
+#[test]
+fn a_body_that_takes_too_long_is_given_up() {
+    let web = Web::new(config());
+    let mut exchange = Exchange::new(at(1_000), ExchangeId::new(1), Arc::clone(&web.config), call_head());
+    assert_eq!(exchange.poll_timeout(), Some(at(121_000).mono));
+    assert_eq!(exchange.wake_reason(), Some(WakeReason::Body));
+    exchange.handle_body(at(120_000), b"{");
+    exchange.handle_timeout(at(120_999));
+    assert!(exchange.poll_output().is_none());
+    exchange.handle_timeout(at(121_000));
+    let Some(ExchangeOutput::Head(head, _)) = exchange.poll_output() else { panic!("no head") };
+    assert_eq!((head.status, exchange.poll_timeout()), (408, None));
+}

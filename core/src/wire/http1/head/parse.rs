@@ -54,6 +54,9 @@ pub(in super::super) fn parse_request(bytes: &[u8], fields: usize, limit: usize)
         let (authority, target) = split_target(method, target)?;
         check_host(parsed.headers, old || authority.is_some())?;
         let framing = framing(parsed.headers, old)?;
+        if !old && members(parsed.headers, "expect").any(|what| !what.eq_ignore_ascii_case(b"100-continue")) {
+            return Err(Fault::new(417, "an expectation other than 100-continue"));
+        }
         let mut headers = Headers::new();
         if let Some(authority) = authority {
             headers.push("Host", authority);

@@ -208,7 +208,13 @@ fn a_response_leaves_out_what_could_break_or_contradict_its_framing() {
         head.headers.push(name, value);
     }
     let mut out = Vec::new();
-    write_response(&mut out, &head, Framing::Length(1_204), Persistence::KeepAlive);
+    write_response(
+        &mut out,
+        &head,
+        Framing::Length(1_204),
+        Persistence::KeepAlive,
+        crate::time::Duration::ZERO,
+    );
     let text = "HTTP/1.1 200 OK\r\nC: ok\t\u{e4}\r\nContent-Length: 1204\r\nConnection: keep-alive\r\n\r\n";
     assert_eq!(String::from_utf8(out).unwrap(), text);
 }

@@ -3,6 +3,8 @@
 use super::Framing;
 use crate::error::ApiMisuse;
 use crate::head::{Headers, RequestHead, ResponseHead};
+use crate::time::Duration;
+use crate::wire::date::write_date;
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -17,14 +19,21 @@ pub(in super::super) enum Persistence {
     Close,
 }
 
-/// Appends a response head. A field that could break the framing is left out.
+/// Appends a response head, with the date (RFC 9110, 6.6.1) unless the clock stands at its epoch: then there is
+/// none. A field that could break the framing is left out.
 pub(in super::super) fn write_response(
     out: &mut Vec<u8>,
     head: &ResponseHead,
     framing: Framing,
     persistence: Persistence,
+    unix: Duration,
 ) {
     write_status(out, head.status);
+    if !unix.is_zero() && head.headers.get("date").is_none() {
+        out.extend_from_slice(b"Date: ");
+        write_date(out, unix);
+        out.extend_from_slice(b"\r\n");
+    }
     for (name, value) in head.headers.iter() {
         if is_safe(name, value) && !is_hop_by_hop(name) {
             write_field(out, name, value);
@@ -40,8 +49,8 @@ pub(in super::super) fn write_response(
 }
 
 /// Appends a whole response that refuses a request, after which the connection is closed.
-pub(in super::super) fn error_response(out: &mut Vec<u8>, status: u16) {
-    write_response(out, &ResponseHead::new(status), Framing::Length(0), Persistence::Close);
+pub(in super::super) fn error_response(out: &mut Vec<u8>, status: u16, unix: Duration) {
+    write_response(out, &ResponseHead::new(status), Framing::Length(0), Persistence::Close, unix);
 }
 
 /// Appends a request head, or nothing if a part of it could break the framing.
@@ -175,6 +184,7 @@ fn reason(status: u16) -> &'static str {
         408 => "Request Timeout",
         413 => "Content Too Large",
         415 => "Unsupported Media Type",
+        417 => "Expectation Failed",
         431 => "Request Header Fields Too Large",
         500 => "Internal Server Error",
         501 => "Not Implemented",

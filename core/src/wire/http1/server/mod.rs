@@ -42,13 +42,15 @@ const LINGER: Duration = Duration::from_secs(1);
 /// # Bounds
 ///
 /// Heads: `Limits::head`, `head_fields`, `head_time`. A connection without a request: `keep_alive`. A
-/// request body or unwritten output without progress: `stall`. Pipelined input and undelivered body bytes
+/// request body: `body_time`; one, or unwritten output, without progress: `stall`. Pipelined input and undelivered body bytes
 /// are held up to `Limits::head`, plus the last call to [`handle_bytes`](Self::handle_bytes), as long as the
 /// caller honours [`wants_read`](Self::wants_read).
 #[derive(Debug)]
 pub struct ServerConnection {
     bounds: Bounds,
     seen: Instant,
+    /// The wall clock at the same time.
+    unix: Duration,
     backlog: Buffer,
     head: HeadBuffer,
     reading: Reading,
@@ -62,6 +64,8 @@ pub struct ServerConnection {
     ended: Option<End>,
     waiting: Wait,
     read_timer: Timer,
+    /// How long a body may take, whatever progress it makes.
+    body_timer: Timer,
     write_timer: Timer,
 }
 
@@ -70,6 +74,7 @@ struct Bounds {
     head: usize,
     fields: usize,
     head_time: Duration,
+    body_time: Duration,
     keep_alive: Duration,
     stall: Duration,
     transmit: usize,
@@ -128,11 +133,13 @@ impl ServerConnection {
                 head: limits.head,
                 fields: limits.head_fields,
                 head_time: limits.head_time,
+                body_time: limits.body_time,
                 keep_alive: limits.keep_alive,
                 stall: limits.stall,
                 transmit: limits.transmit,
             },
             seen: now.mono,
+            unix: now.unix,
             backlog: Buffer::default(),
             head: HeadBuffer::default(),
             reading: Reading::Head,
@@ -145,6 +152,7 @@ impl ServerConnection {
             ended: None,
             waiting: Wait::Nothing,
             read_timer: Timer::Off,
+            body_timer: Timer::Off,
             write_timer: Timer::Off,
         };
         connection.set_timers(false);
@@ -230,7 +238,8 @@ impl ServerConnection {
             Wait::Linger => Some(WakeReason::Linger),
         };
         let read = read.and_then(|reason| self.read_timer.wake(self.seen, reason));
-        earliest([self.write_timer.wake(self.seen, WakeReason::Write), read])
+        let body = self.body_timer.wake(self.seen, WakeReason::Body).filter(|_| self.waiting == Wait::Body);
+        earliest([self.write_timer.wake(self.seen, WakeReason::Write), read, body])
     }
 
     /// Time has passed.
@@ -241,6 +250,8 @@ impl ServerConnection {
             self.transmit.clear();
             self.give_up();
             self.reading = Reading::Closed;
+        } else if self.waiting == Wait::Body && self.body_timer.is_due(self.seen) {
+            self.refuse(Fault::new(408, "the body takes longer than `Limits::body_time`"));
         } else if self.read_timer.is_due(self.seen) {
             match self.waiting {
                 Wait::Nothing => {}
@@ -267,7 +278,7 @@ impl ServerConnection {
         }
     }
 
-    /// Begins the response. Framing and connection fields of `head` are replaced by what is true here; a
+    /// Begins the response. It gets a `Date`, unless `now.unix` is zero, which stands for no clock. Framing and connection fields of `head` are replaced by what is true here; a
     /// field that is not a token with a clean value is left out. A `Connection: close` is honoured.
     ///
     /// With [`BodyLength::Empty`] the response is finished, too. If the peer has gone already, nothing
@@ -276,7 +287,8 @@ impl ServerConnection {
     /// # Errors
     ///
     /// No request waits for a response, or the status is not a final one (200 to 999).
-    pub fn respond(&mut self, head: &ResponseHead, body: BodyLength) -> Result<(), ApiMisuse> {
+    pub fn respond(&mut self, now: Now, head: &ResponseHead, body: BodyLength) -> Result<(), ApiMisuse> {
+        self.unix = now.unix;
         if self.is_finished() || matches!(self.reading, Reading::Linger { .. }) {
             return Ok(());
         }
@@ -308,7 +320,7 @@ impl ServerConnection {
             (false, true) => Persistence::KeepAlive,
             (false, false) => Persistence::Implied,
         };
-        write_response(self.transmit.back(), head, framing, persistence);
+        write_response(self.transmit.back(), head, framing, persistence, self.unix);
         self.writing = Writing::Body(encoder);
         if body == BodyLength::Empty {
             self.finish();
@@ -405,7 +417,9 @@ impl ServerConnection {
 
     fn tick(&mut self, now: Now) {
         self.seen = self.seen.max(now.mono);
+        self.unix = now.unix;
         self.read_timer.arm(self.seen);
+        self.body_timer.arm(self.seen);
         self.write_timer.arm(self.seen);
     }
 
@@ -428,6 +442,11 @@ impl ServerConnection {
                 Wait::Body => Timer::Starting(self.bounds.stall),
                 Wait::Linger => Timer::Starting(LINGER.min(self.bounds.stall)),
             };
+        }
+        if !matches!(self.reading, Reading::Body(_)) {
+            self.body_timer = Timer::Off;
+        } else if waiting == Wait::Body && self.body_timer == Timer::Off {
+            self.body_timer = Timer::Starting(self.bounds.body_time);
         }
         if self.transmit.is_empty() {
             self.write_timer = Timer::Off;

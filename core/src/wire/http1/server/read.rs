@@ -1,6 +1,6 @@
 //! The way in: bytes to heads and bodies, and what ends it.
 
-use super::{DRAIN, Exchange, Reading, ServerConnection, Writing};
+use super::{DRAIN, Exchange, Reading, ServerConnection, Timer, Writing};
 use crate::wire::http1::body::Decoder;
 use crate::wire::http1::head::{Fault, Found, Framing, error_response, parse_request};
 
@@ -43,7 +43,7 @@ impl ServerConnection {
         self.fault = Some(fault.what);
         let is_answerable = matches!(self.writing, Writing::Idle | Writing::Awaiting);
         self.reading = if is_answerable {
-            error_response(self.transmit.back(), fault.status);
+            error_response(self.transmit.back(), fault.status, self.unix);
             Reading::Linger { left: DRAIN }
         } else {
             Reading::Closed
@@ -114,6 +114,7 @@ impl ServerConnection {
             drained: 0,
         };
         self.writing = Writing::Awaiting;
+        self.body_timer = Timer::Off;
         let length = match request.framing {
             Framing::Undeclared => Some(0),
             Framing::Length(length) => Some(length),

@@ -41,7 +41,7 @@ fn written(server: &mut ServerConnection) -> String {
 }
 
 fn ok(server: &mut ServerConnection) {
-    server.respond(&ResponseHead::new(200), BodyLength::Known(2)).unwrap();
+    server.respond(at(0), &ResponseHead::new(200), BodyLength::Known(2)).unwrap();
     server.send(b"ok");
     server.finish();
 }
@@ -86,7 +86,7 @@ fn every_vector_means_the_same_however_it_is_split_and_wherever_it_ends() {
 fn head_and_first_body_bytes_are_in_one_write() {
     let mut server = fed(GET);
     drain(&mut server);
-    server.respond(&ResponseHead::new(200), BodyLength::Stream).unwrap();
+    server.respond(at(0), &ResponseHead::new(200), BodyLength::Stream).unwrap();
     server.send(b"data: 1\n\n");
     let text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\ndata: 1\n\n\r\n";
     assert_eq!(written(&mut server), text);
@@ -133,7 +133,7 @@ fn reading_stops_while_too_much_is_unwritten_or_undelivered() {
     let mut server = ServerConnection::new(at(0), &limits);
     server.handle_bytes(at(0), GET.as_bytes());
     drain(&mut server);
-    server.respond(&ResponseHead::new(200), BodyLength::Stream).unwrap();
+    server.respond(at(0), &ResponseHead::new(200), BodyLength::Stream).unwrap();
     let room = server.send_room();
     // A chunk of two digits costs six bytes more.
     server.send(&std::vec![0; room - 6]);
@@ -167,7 +167,7 @@ fn the_connection_is_kept_or_closed_as_both_sides_wish() {
         drain(&mut server);
         let mut head = ResponseHead::new(200);
         head.headers.push("Connection", ours);
-        server.respond(&head, BodyLength::Known(2)).unwrap();
+        server.respond(at(0), &head, BodyLength::Known(2)).unwrap();
         server.send(b"ok");
         assert!(!server.is_finished());
         server.finish();
@@ -180,7 +180,7 @@ fn the_connection_is_kept_or_closed_as_both_sides_wish() {
 fn a_stream_to_an_old_client_ends_with_the_connection() {
     let mut server = fed("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
     drain(&mut server);
-    server.respond(&ResponseHead::new(200), BodyLength::Stream).unwrap();
+    server.respond(at(0), &ResponseHead::new(200), BodyLength::Stream).unwrap();
     server.send(b"abc");
     server.finish();
     assert_eq!(written(&mut server), "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nabc");
@@ -198,7 +198,7 @@ fn responses_that_have_no_body_get_none() {
     for (request, status, text) in cases {
         let mut server = fed(request);
         drain(&mut server);
-        server.respond(&ResponseHead::new(status), BodyLength::Known(2)).unwrap();
+        server.respond(at(0), &ResponseHead::new(status), BodyLength::Known(2)).unwrap();
         server.send(b"ok");
         server.finish();
         assert_eq!(written(&mut server), text);
@@ -210,7 +210,7 @@ fn responses_that_have_no_body_get_none() {
 fn a_body_that_stays_shorter_than_promised_closes_the_connection() {
     let mut server = fed(GET);
     drain(&mut server);
-    server.respond(&ResponseHead::new(200), BodyLength::Known(3)).unwrap();
+    server.respond(at(0), &ResponseHead::new(200), BodyLength::Known(3)).unwrap();
     server.send(b"ok");
     server.finish();
     assert!(server.is_finished());
@@ -233,7 +233,7 @@ fn continue_is_sent_when_the_body_is_asked_for() {
 
     let mut server = fed(request);
     assert!(matches!(server.poll_output(), Some(ServerOutput::Request { .. })));
-    server.respond(&ResponseHead::new(413), BodyLength::Empty).unwrap();
+    server.respond(at(0), &ResponseHead::new(413), BodyLength::Empty).unwrap();
     assert_eq!(drain(&mut server), []);
     let text = "HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
     assert_eq!(written(&mut server), text);
@@ -328,7 +328,7 @@ fn a_broken_chunk_aborts_the_exchange() {
     let events = drain(&mut server);
     assert_eq!(events[1..], [Event::Body(b"a".to_vec()), Event::Aborted]);
     assert!(written(&mut server).starts_with("HTTP/1.1 400 "));
-    assert_eq!(server.respond(&ResponseHead::new(200), BodyLength::Empty), Ok(()));
+    assert_eq!(server.respond(at(0), &ResponseHead::new(200), BodyLength::Empty), Ok(()));
     assert_eq!(server.transmit(), b"");
 }
 
@@ -339,7 +339,7 @@ fn a_peer_that_goes_away_aborts_an_unfinished_exchange_once() {
             let mut server = fed(GET);
             drain(&mut server);
             if begun {
-                server.respond(&ResponseHead::new(200), BodyLength::Stream).unwrap();
+                server.respond(at(0), &ResponseHead::new(200), BodyLength::Stream).unwrap();
             }
             server.handle_end(at(0), end);
             server.handle_end(at(0), End::Broken);
@@ -440,7 +440,7 @@ fn a_body_that_stalls_is_refused_and_one_that_moves_is_not() {
 fn a_peer_that_does_not_read_is_dropped() {
     let mut server = fed(GET);
     drain(&mut server);
-    server.respond(&ResponseHead::new(200), BodyLength::Stream).unwrap();
+    server.respond(at(0), &ResponseHead::new(200), BodyLength::Stream).unwrap();
     server.handle_timeout(at(0));
     server.advance(1);
     server.handle_timeout(at(20_000));
@@ -494,13 +494,13 @@ fn shutdown_closes_at_once_between_requests_and_after_one_otherwise() {
 fn responding_twice_too_early_or_with_an_interim_status_is_a_misuse() {
     let mut server = fed(GET);
     let head = ResponseHead::new(200);
-    assert!(server.respond(&head, BodyLength::Empty).is_err(), "before it was given out");
+    assert!(server.respond(at(0), &head, BodyLength::Empty).is_err(), "before it was given out");
     drain(&mut server);
-    assert!(server.respond(&ResponseHead::new(101), BodyLength::Empty).is_err());
-    assert!(server.respond(&head, BodyLength::Stream).is_ok());
-    assert!(server.respond(&head, BodyLength::Stream).is_err());
+    assert!(server.respond(at(0), &ResponseHead::new(101), BodyLength::Empty).is_err());
+    assert!(server.respond(at(0), &head, BodyLength::Stream).is_ok());
+    assert!(server.respond(at(0), &head, BodyLength::Stream).is_err());
     server.finish();
-    assert!(server.respond(&head, BodyLength::Stream).is_err(), "no request");
+    assert!(server.respond(at(0), &head, BodyLength::Stream).is_err(), "no request");
 }
 
 #[test]
@@ -533,4 +533,82 @@ fn what_wakes_a_connection_is_named() {
     server.handle_bytes(at(0), b"nonsense\r\n\r\n");
     written(&mut server);
     assert_eq!(server.wake_reason(), Some(WakeReason::Linger));
+}
+
+/// A body that drips in never stalls, and is cut off all the same; one that is pipelined behind it has time of its
+/// own.
+#[test]
+fn a_body_has_to_come_to_its_end_in_time_whatever_progress_it_makes() {
+    let mut limits = limits();
+    (limits.stall, limits.body_time) = (Duration::from_secs(30), Duration::from_secs(60));
+    let drip = |server: &mut ServerConnection, from: u64, to: u64| {
+        for second in from..to {
+            server.handle_bytes(at(second * 1_000), b"x");
+            drain(server);
+            server.handle_timeout(at(second * 1_000));
+        }
+    };
+    let head = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 60\r\n\r\n";
+    let mut server = ServerConnection::new(at(0), &limits);
+    server.handle_bytes(at(0), head.as_bytes());
+    drain(&mut server);
+    drip(&mut server, 1, 60);
+    assert_eq!(
+        (server.poll_timeout(), server.wake_reason()),
+        (Some(at(60_000).mono), Some(WakeReason::Body))
+    );
+    server.handle_timeout(at(59_999));
+    assert!(written(&mut server).is_empty());
+    server.handle_timeout(at(60_000));
+    assert!(written(&mut server).starts_with("HTTP/1.1 408 "));
+    assert_eq!(drain(&mut server), [Event::Aborted]);
+
+    // Complete in the last moment, with the next one right behind it.
+    let mut server = ServerConnection::new(at(0), &limits);
+    server.handle_bytes(at(0), head.as_bytes());
+    drain(&mut server);
+    drip(&mut server, 1, 59);
+    server.handle_bytes(at(59_000), format!("xx{head}").as_bytes());
+    drain(&mut server);
+    ok(&mut server);
+    drain(&mut server);
+    written(&mut server);
+    drip(&mut server, 60, 119);
+    server.handle_timeout(at(119_999));
+    assert!(written(&mut server).is_empty());
+    server.handle_timeout(at(120_000));
+    assert!(written(&mut server).starts_with("HTTP/1.1 408 "));
+}
+
+/// RFC 9110, 6.6.1: with a clock there is a date, in answers of our own, too; without one there is none.
+#[test]
+fn responses_are_dated_by_the_clock() {
+    let now = |unix| Now::new(at(0).mono, Duration::from_secs(unix));
+    for (unix, date) in [(784_111_777, "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"), (0, "")] {
+        let mut server = ServerConnection::new(at(0), &limits());
+        server.handle_bytes(at(0), GET.as_bytes());
+        drain(&mut server);
+        server.respond(now(unix), &ResponseHead::new(202), BodyLength::Empty).unwrap();
+        assert_eq!(written(&mut server), format!("HTTP/1.1 202 Accepted\r\n{date}Content-Length: 0\r\n\r\n"));
+        server.handle_bytes(now(unix), b"nonsense\r\n\r\n");
+        let refusal = written(&mut server);
+        assert_eq!((refusal.contains("Date: "), refusal.contains(date)), (unix > 0, true), "{refusal}");
+    }
+    let mut server = fed(GET);
+    drain(&mut server);
+    let mut head = ResponseHead::new(202);
+    head.headers.push("date", "Thu, 01 Jan 1970 00:00:00 GMT");
+    server.respond(now(784_111_777), &head, BodyLength::Empty).unwrap();
+    assert_eq!(written(&mut server).matches("GMT").count(), 1);
+}
+
+/// RFC 9110, 10.1.1
+#[test]
+fn an_expectation_that_cannot_be_met_is_refused() {
+    let mut server =
+        fed("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue, tea\r\nContent-Length: 2\r\n\r\n");
+    assert_eq!(drain(&mut server), []);
+    assert!(written(&mut server).starts_with("HTTP/1.1 417 Expectation Failed\r\n"));
+    // HTTP/1.0 knows no expectations.
+    assert_eq!(drain(&mut fed("POST / HTTP/1.0\r\nExpect: tea\r\nContent-Length: 0\r\n\r\n")).len(), 2);
 }
