@@ -61,6 +61,7 @@ fn a_request_without_a_token_is_challenged() {
         (legacy_head(None), initialize(V)),
         (legacy_head(None), INITIALIZED.into()),
         (head("DELETE"), String::new()),
+        (with(head("GET"), &[("Accept", Some("text/event-stream"))]), String::new()),
         (call_head(), "{".into()),
     ] {
         let trip = web.ask(head, &body);
