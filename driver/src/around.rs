@@ -104,6 +104,8 @@ pub struct Answer(Body);
 enum Body {
     Result(Box<dyn WriteResult + Send>),
     Error(ErrorObject),
+    /// The caller lacks some of these scopes.
+    Forbidden(Vec<String>),
     /// What the protocol says by itself.
     Own,
     Cancelled,
@@ -120,6 +122,12 @@ impl Answer {
         Self(Body::Error(ErrorObject::new(code, message)))
     }
 
+    /// A refusal because the caller lacks some of these scopes, which are all that the request needs; see
+    /// [`ToolError::insufficient_scope`](crate::ToolError::insufficient_scope).
+    pub fn insufficient_scope<S: Into<String>>(scopes: impl IntoIterator<Item = S>) -> Self {
+        Self(Body::Forbidden(scopes.into_iter().map(Into::into).collect()))
+    }
+
     /// A failure that the model reads; for `tools/call` alone.
     pub fn tool_error(message: impl Into<String>) -> Self {
         Self::result(CallToolResult::error(message))
@@ -130,6 +138,7 @@ impl Answer {
         match &self.0 {
             Body::Result(result) => Self::kind_of(&**result),
             Body::Error(error) => AnswerKind::Error(error.code),
+            Body::Forbidden(_) => AnswerKind::Error(code::INVALID_REQUEST.into()),
             Body::Own => AnswerKind::Complete,
             Body::Cancelled => AnswerKind::Cancelled,
         }
@@ -176,6 +185,7 @@ impl Answer {
         match self.0 {
             Body::Result(result) => outlet.respond(id, &*result),
             Body::Error(error) => outlet.fail(id, &error),
+            Body::Forbidden(scopes) => outlet.forbid(id, scopes),
             Body::Own => outlet.proceed(id),
             Body::Cancelled => {}
         }

@@ -35,6 +35,8 @@ use crate::wake::Promise;
 pub(crate) trait Outlet: Send + Sync {
     fn respond(&self, call: CallId, result: &dyn WriteResult);
     fn fail(&self, call: CallId, error: &ErrorObject);
+    /// The caller lacks scopes that the call turned out to need.
+    fn forbid(&self, call: CallId, scopes: Vec<String>);
     fn progress(&self, call: CallId, progress: &Progress);
     fn log(&self, call: CallId, message: &LoggingMessageNotificationParams);
     /// What the application attached to the request, or to the server.
@@ -387,6 +389,18 @@ impl Responder {
             None => {
                 self.shared.ended(AnswerKind::Complete);
                 self.shared.outlet.proceed(self.shared.id);
+            }
+        }
+    }
+
+    /// Answers that the caller lacks some of these scopes.
+    pub(crate) fn forbid(mut self, scopes: Vec<String>) {
+        self.answered = true;
+        match &self.shared.answer {
+            Some(answer) => answer.set(Answer::insufficient_scope(scopes)),
+            None => {
+                self.shared.ended(AnswerKind::Error(code::INVALID_REQUEST.into()));
+                self.shared.outlet.forbid(self.shared.id, scopes);
             }
         }
     }

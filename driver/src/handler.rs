@@ -164,6 +164,7 @@ pub(crate) fn finish<K, T: Outcome<K>>(responder: Responder, outcome: Result<T, 
             Some(uri) => resource_not_found(uri),
             None => ErrorObject::new(code::INVALID_PARAMS, NOT_FOUND),
         },
+        Failure::Forbidden(scopes) => return responder.forbid(scopes),
         Failure::Internal(detail) => return responder.fail_internally(&detail),
     };
     responder.fail(error);

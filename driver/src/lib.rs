@@ -39,9 +39,9 @@ pub use mcp_proto::head::{End, Headers};
 pub use mcp_proto::limits::Limits;
 pub use mcp_proto::model;
 pub use mcp_proto::model::{CallToolResult, ContentBlock, Json, LoggingLevel};
-#[cfg(feature = "http")]
-pub use mcp_proto::server::HttpPolicy;
 pub use mcp_proto::server::Principal;
+#[cfg(feature = "http")]
+pub use mcp_proto::server::{AuthRefusal, BearerToken, Cors, Grant, HttpPolicy, ResourceServer};
 pub use mcp_proto::server::{Bound, StateCodec, StateError};
 #[cfg(feature = "seal")]
 pub use mcp_proto::server::{Keyring, StateKey};

@@ -1,7 +1,7 @@
 //! Prompts: metadata, and what a handler of one takes and returns.
 
 use mcp_proto::model::{self, GetPromptResult, Icon, Json, Meta, PromptArgument, PromptMessage, Role};
-use mcp_proto::server::Target;
+use mcp_proto::server::{Scopes, Target};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -16,50 +16,63 @@ use crate::tool::{ToolError, schema_of};
 ///
 /// <https://modelcontextprotocol.io/specification/2026-07-28/server/prompts#prompt>
 #[derive(Clone, Debug)]
-pub struct Prompt(model::Prompt);
+pub struct Prompt {
+    model: model::Prompt,
+    pub(crate) scopes: Scopes,
+}
 
 impl Prompt {
     /// A prompt by name, unique among the prompts of its server.
     pub fn new(name: impl Into<String>) -> Self {
-        Self(model::Prompt::new(name))
+        Self { model: model::Prompt::new(name), scopes: Scopes::new() }
     }
 
     /// What it is for.
     #[must_use]
-    pub fn describe(self, description: impl Into<String>) -> Self {
-        Self(self.0.description(description))
+    pub fn describe(mut self, description: impl Into<String>) -> Self {
+        self.model = self.model.description(description);
+        self
     }
 
     /// A name for people.
     #[must_use]
-    pub fn title(self, title: impl Into<String>) -> Self {
-        Self(self.0.title(title))
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.model = self.model.title(title);
+        self
     }
 
     /// An argument, by hand. With one declared like this, those of the handler's argument type are not
     /// looked at.
     #[must_use]
     pub fn argument(mut self, argument: PromptArgument) -> Self {
-        self.0.arguments.push(argument);
+        self.model.arguments.push(argument);
         self
     }
 
     /// An icon to show beside it.
     #[must_use]
     pub fn icon(mut self, icon: Icon) -> Self {
-        self.0.icons.push(icon);
+        self.model.icons.push(icon);
         self
     }
 
     /// `_meta` of the definition.
     #[must_use]
-    pub fn meta(self, meta: Meta) -> Self {
-        Self(self.0.meta(meta))
+    pub fn meta(mut self, meta: Meta) -> Self {
+        self.model = self.model.meta(meta);
+        self
+    }
+
+    /// Scopes that a caller must have; see [`Tool::scopes`](crate::Tool::scopes).
+    #[must_use]
+    pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
+        self.scopes.extend(scopes.into_iter().map(Into::into));
+        self
     }
 
     /// The definition as it travels.
     pub(crate) fn into_model<A: PromptArguments>(self) -> model::Prompt {
-        let mut prompt = self.0;
+        let mut prompt = self.model;
         if prompt.arguments.is_empty() {
             prompt.arguments = A::declared();
         }

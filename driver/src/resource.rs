@@ -7,7 +7,7 @@ use mcp_proto::model::{
     self, Annotations, BlobResourceContents, Icon, Meta, ReadResourceResult, ResourceContents,
     TextResourceContents,
 };
-use mcp_proto::server::Target;
+use mcp_proto::server::{Scopes, Target};
 use serde::de::DeserializeOwned;
 
 use crate::context::Context;
@@ -18,7 +18,10 @@ use crate::tool::{AsyncHandler, BlockingHandler, ToolError};
 ///
 /// <https://modelcontextprotocol.io/specification/2026-07-28/server/resources#resource>
 #[derive(Clone, Debug)]
-pub struct Resource(pub(crate) model::Resource);
+pub struct Resource {
+    pub(crate) model: model::Resource,
+    pub(crate) scopes: Scopes,
+}
 
 /// What a server says about a family of resources whose URIs have variables.
 ///
@@ -27,25 +30,29 @@ pub struct Resource(pub(crate) model::Resource);
 ///
 /// <https://modelcontextprotocol.io/specification/2026-07-28/server/resources#resource-templates>
 #[derive(Clone, Debug)]
-pub struct ResourceTemplate(pub(crate) model::ResourceTemplate);
+pub struct ResourceTemplate {
+    pub(crate) model: model::ResourceTemplate,
+    pub(crate) scopes: Scopes,
+}
 
 impl Resource {
     /// The resource at `uri`, called `name`.
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
-        Self(model::Resource::new(uri, name))
+        Self { model: model::Resource::new(uri, name), scopes: Scopes::new() }
     }
 
     /// The size in bytes, when it is known.
     #[must_use]
-    pub fn size(self, bytes: u64) -> Self {
-        Self(self.0.size(bytes))
+    pub fn size(mut self, bytes: u64) -> Self {
+        self.model = self.model.size(bytes);
+        self
     }
 }
 
 impl ResourceTemplate {
     /// The resources at URIs like `uri_template`, called `name`.
     pub fn new(uri_template: impl Into<String>, name: impl Into<String>) -> Self {
-        Self(model::ResourceTemplate::new(uri_template, name))
+        Self { model: model::ResourceTemplate::new(uri_template, name), scopes: Scopes::new() }
     }
 }
 
@@ -54,40 +61,52 @@ macro_rules! describing {
         impl $name {
             /// What is in it, for the model.
             #[must_use]
-            pub fn describe(self, description: impl Into<String>) -> Self {
-                Self(self.0.description(description))
+            pub fn describe(mut self, description: impl Into<String>) -> Self {
+                self.model = self.model.description(description);
+                self
             }
 
             /// A name for people.
             #[must_use]
-            pub fn title(self, title: impl Into<String>) -> Self {
-                Self(self.0.title(title))
+            pub fn title(mut self, title: impl Into<String>) -> Self {
+                self.model = self.model.title(title);
+                self
             }
 
             /// The media type, such as `text/plain`: that of the contents, too, when a handler returns text or
             /// bytes.
             #[must_use]
-            pub fn mime(self, mime_type: impl Into<String>) -> Self {
-                Self(self.0.mime_type(mime_type))
+            pub fn mime(mut self, mime_type: impl Into<String>) -> Self {
+                self.model = self.model.mime_type(mime_type);
+                self
             }
 
             /// How it is meant to be used.
             #[must_use]
-            pub fn annotations(self, annotations: Annotations) -> Self {
-                Self(self.0.annotations(annotations))
+            pub fn annotations(mut self, annotations: Annotations) -> Self {
+                self.model = self.model.annotations(annotations);
+                self
             }
 
             /// An icon to show beside it.
             #[must_use]
             pub fn icon(mut self, icon: Icon) -> Self {
-                self.0.icons.push(icon);
+                self.model.icons.push(icon);
+                self
+            }
+
+            /// Scopes that a caller must have; see [`Tool::scopes`](crate::Tool::scopes).
+            #[must_use]
+            pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
+                self.scopes.extend(scopes.into_iter().map(Into::into));
                 self
             }
 
             /// `_meta` of the definition.
             #[must_use]
-            pub fn meta(self, meta: Meta) -> Self {
-                Self(self.0.meta(meta))
+            pub fn meta(mut self, meta: Meta) -> Self {
+                self.model = self.model.meta(meta);
+                self
             }
         }
     };

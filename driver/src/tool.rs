@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 
 use mcp_proto::error::{ApiMisuse, ErrorObject};
 use mcp_proto::model::{self, CallToolResult, ContentBlock, Icon, Json, Meta, Object, ToolAnnotations};
-use mcp_proto::server::WriteResult;
+use mcp_proto::server::{Scopes, WriteResult};
 use mcp_proto::wire::jsonrpc::decode_at;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -32,6 +32,7 @@ pub struct Tool {
     annotations: Option<ToolAnnotations>,
     icons: Vec<Icon>,
     meta: Meta,
+    pub(crate) scopes: Scopes,
 }
 
 impl Tool {
@@ -47,6 +48,7 @@ impl Tool {
             annotations: None,
             icons: Vec::new(),
             meta: Meta::default(),
+            scopes: Scopes::new(),
         }
     }
 
@@ -98,6 +100,14 @@ impl Tool {
     #[must_use]
     pub fn output<T: JsonSchema>(mut self) -> Self {
         self.output_schema = schema_of::<T>();
+        self
+    }
+
+    /// Scopes that a caller must have, all of them; see [`ResourceServer`](mcp_proto::server::ResourceServer).
+    /// Over HTTP nobody can call it where nobody is recognised.
+    #[must_use]
+    pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
+        self.scopes.extend(scopes.into_iter().map(Into::into));
         self
     }
 
@@ -157,6 +167,8 @@ pub(crate) enum Failure {
     NotFound,
     /// For the peer, as a JSON-RPC error.
     Protocol(ErrorObject),
+    /// For the client: the caller lacks some of these scopes.
+    Forbidden(Vec<String>),
     /// For people on this side.
     Internal(String),
 }
@@ -176,6 +188,13 @@ impl ToolError {
     /// A failure as a JSON-RPC error, for what is no outcome of the tool but a fault of the request.
     pub fn protocol(error: ErrorObject) -> Self {
         Self(Failure::Protocol(error))
+    }
+
+    /// The caller lacks scopes that this very request turned out to need; name all that it needs, also those that
+    /// the caller has. Over HTTP the client is asked to come back with a token that has them. Scopes that are
+    /// known before belong to [`Tool::scopes`].
+    pub fn insufficient_scope<S: Into<String>>(scopes: impl IntoIterator<Item = S>) -> Self {
+        Self(Failure::Forbidden(scopes.into_iter().map(Into::into).collect()))
     }
 
     /// A failure that the peer is told nothing about.
@@ -201,6 +220,9 @@ impl fmt::Debug for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Failure::Shown(message) => f.debug_tuple("ToolError").field(message).finish(),
+            Failure::Forbidden(scopes) => {
+                f.debug_tuple("ToolError::insufficient_scope").field(scopes).finish()
+            }
             Failure::NotFound => f.write_str("ToolError::not_found"),
             Failure::Protocol(error) => f.debug_tuple("ToolError::protocol").field(error).finish(),
             Failure::Internal(detail) => f.debug_tuple("ToolError::internal").field(detail).finish(),
@@ -361,6 +383,7 @@ fn finish<T: IntoToolResult<M>, M>(responder: Responder, outcome: Result<T, Tool
         Err(ToolError(Failure::Shown(message))) => responder.respond(CallToolResult::error(message)),
         Err(ToolError(Failure::NotFound)) => responder.respond(CallToolResult::error(NOT_FOUND)),
         Err(ToolError(Failure::Protocol(error))) => responder.fail(error),
+        Err(ToolError(Failure::Forbidden(scopes))) => responder.forbid(scopes),
         Err(ToolError(Failure::Internal(detail))) => responder.fail_internally(&detail),
     }
 }

@@ -19,6 +19,8 @@ pub use kit::{Kit, OnBlocking, OnSmol, OnTokio};
 macro_rules! parity {
     ($kit:ty) => {
         $crate::scenario_tests! { $kit;
+            authorized: a_token_is_demanded_and_checked, scopes_are_checked, a_check_that_fails_lets_nobody_in,
+                tokens_are_told_to_nobody, a_session_belongs_to_whoever_opened_it;
             calls: every_revision_is_spoken, progress_is_live_and_precedes_the_result,
                 an_abandoned_call_is_cancelled, a_canceller_cancels, a_blocking_handler_learns_of_its_cancellation,
                 a_handler_sleeps_on_its_runtime, a_timeout_cancels_on_the_wire, a_panic_is_answered_and_the_server_lives,

@@ -130,6 +130,11 @@ impl ResourceServer {
         self
     }
 
+    /// The host of its URL, with the port if that names one: what requests hold in `Host`.
+    pub fn host(&self) -> Option<&str> {
+        Url::parse(&self.resource).map(|url| url.authority)
+    }
+
     /// Whether it can be used.
     ///
     /// # Errors

@@ -9,7 +9,8 @@ use mcp_proto::error::ErrorObject;
 use mcp_proto::head::{BodyLength, End, RequestHead, ResponseHead};
 use mcp_proto::model::{Json, LoggingMessageNotificationParams};
 use mcp_proto::server::{
-    Call, CallId, Exchange, ExchangeId, ExchangeOutput, Principal, Progress, SessionOutput, WriteResult,
+    AuthRefusal, BearerToken, Call, CallId, Exchange, ExchangeId, ExchangeOutput, Grant, Principal, Progress,
+    SessionOutput, WriteResult,
 };
 use mcp_proto::time::{Instant, Now};
 
@@ -55,6 +56,7 @@ struct Inner {
 enum Effect {
     Call(CallId, Call),
     Cancelled(CallId),
+    Authenticate(BearerToken),
     Report(Report),
     Told(Notification),
     /// The session table may have decided something for other exchanges.
@@ -83,10 +85,7 @@ impl<R: Runtime> ExchangeHandle<R> {
         extensions: Extensions,
     ) -> Arc<Self> {
         let (now, id) = (service.now(), service.next_id());
-        let mut machine = Exchange::new(now, id, offer.config().clone(), head);
-        if let Some(principal) = recognised(&extensions) {
-            machine.handle_principal(now, principal);
-        }
+        let machine = Exchange::of(now, id, offer.config().clone(), head, recognised(&extensions));
         let extensions = extensions.or(&service.shared().extensions);
         Arc::new_cyclic(|this| Self {
             service: service.clone(),
@@ -228,6 +227,7 @@ impl<R: Runtime> ExchangeHandle<R> {
                     return Some(Effect::Route);
                 }
                 ExchangeOutput::Call(id, call) => return Some(Effect::Call(id, call)),
+                ExchangeOutput::Authenticate(token) => return Some(Effect::Authenticate(token)),
                 ExchangeOutput::Cancelled(id) => return Some(Effect::Cancelled(id)),
                 ExchangeOutput::Notification { method, params } => {
                     return Some(Effect::Told(Notification::new(method, params)));
@@ -249,10 +249,37 @@ impl<R: Runtime> ExchangeHandle<R> {
                 }
             }
             Effect::Cancelled(id) => self.calls.cancel(id),
+            Effect::Authenticate(token) => self.authenticate(token),
             Effect::Report(report) => self.service.shared().report(&report),
             Effect::Told(notification) => self.service.shared().told(notification),
             Effect::Route => self.service.route(),
         }
+    }
+
+    fn authenticate(&self, token: BearerToken) {
+        let Some(this) = self.this.upgrade() else {
+            return;
+        };
+        match &self.service.shared().verifier {
+            Some(verifier) => verifier.check(&this, token),
+            None => {
+                let detail = "there is a resource server, and nothing that checks tokens";
+                self.service.shared().report(&Report::ours("server", detail));
+                self.handle_outcome(Err(AuthRefusal::Unavailable));
+            }
+        }
+    }
+
+    /// A token was checked.
+    pub(super) fn handle_outcome(&self, outcome: Result<Grant, AuthRefusal>) {
+        self.say(|machine, now| match outcome {
+            Ok(grant) => machine.handle_grant(now, grant),
+            Err(refusal) => machine.handle_refusal(now, &refusal),
+        });
+    }
+
+    pub(super) fn service(&self) -> &HttpService<R> {
+        &self.service
     }
 
     /// Says something on behalf of a handler.
@@ -291,6 +318,10 @@ impl<R: Runtime> Outlet for ExchangeHandle<R> {
 
     fn fail(&self, call: CallId, error: &ErrorObject) {
         self.say(|machine, now| machine.fail(now, call, error));
+    }
+
+    fn forbid(&self, call: CallId, scopes: Vec<String>) {
+        self.say(|machine, now| machine.forbid(now, call, scopes));
     }
 
     fn progress(&self, call: CallId, progress: &Progress) {

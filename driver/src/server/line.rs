@@ -194,6 +194,10 @@ impl<R: Runtime> Outlet for Link<R> {
         self.say(|machine, now| machine.fail(now, call, error));
     }
 
+    fn forbid(&self, call: CallId, scopes: Vec<String>) {
+        self.say(|machine, now| machine.forbid(now, call, scopes));
+    }
+
     fn progress(&self, call: CallId, progress: &Progress) {
         self.say(|machine, now| machine.progress(now, call, progress));
     }

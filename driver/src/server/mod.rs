@@ -10,6 +10,8 @@ mod http;
 mod line;
 mod offer;
 mod registry;
+#[cfg(feature = "http")]
+mod verify;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,6 +25,8 @@ use mcp_proto::error::ApiMisuse;
 use mcp_proto::limits::Limits;
 use mcp_proto::model::{Implementation, Json};
 use mcp_proto::server::{Config, CustomMethod, Principal, Revisions, StateCodec};
+#[cfg(feature = "http")]
+use mcp_proto::server::{Cors, ResourceServer};
 #[cfg(feature = "seal")]
 use mcp_proto::server::{Keyring, StateKey};
 
@@ -51,6 +55,8 @@ pub use exchange::ExchangeHandle;
 #[cfg(feature = "http")]
 pub use http::{HttpServer, HttpService, Stop};
 pub use registry::{Changes, Registry};
+#[cfg(feature = "http")]
+pub use verify::{AsyncVerify, BlockingVerify, Verifier, Verify};
 
 /// A server: who it is, what it offers, and how it is reached.
 ///
@@ -66,6 +72,8 @@ pub struct Server<R: Runtime> {
     extensions: Extensions,
     around: Vec<Around>,
     listeners: Listeners,
+    #[cfg(feature = "http")]
+    verifier: Option<Verifier>,
 }
 
 pub(crate) type ErrorHook = Arc<dyn Fn(&Report) + Send + Sync>;
@@ -88,6 +96,9 @@ pub(crate) struct Shared<R: Runtime> {
     pub(crate) principal: Option<Arc<Principal>>,
     pub(crate) extensions: Extensions,
     said: Said,
+    /// What checks access tokens.
+    #[cfg(feature = "http")]
+    pub(crate) verifier: Option<Verifier>,
 }
 
 impl<R: Runtime> Shared<R> {
@@ -133,6 +144,8 @@ impl<R: Runtime> Server<R> {
             extensions: Extensions::new(),
             around: Vec::new(),
             listeners: BTreeMap::new(),
+            #[cfg(feature = "http")]
+            verifier: None,
         }
     }
 
@@ -405,6 +418,48 @@ impl<R: Runtime> Server<R> {
         self.configure(|config| config.http = std::mem::take(&mut config.http).allow_origin(origin))
     }
 
+    /// Lets web pages of the origins that are let in read the answers: those of
+    /// [`allow_host`](Self::allow_host) and [`allow_origin`](Self::allow_origin), and of the local machine.
+    #[cfg(feature = "http")]
+    #[must_use]
+    pub fn cors(self, cors: Cors) -> Self {
+        self.configure(|config| config.http.cors = Some(cors))
+    }
+
+    /// Demands an access token of every HTTP request, which `verifier` checks, and tells clients where to get
+    /// one. Requests may name the host of the resource besides those that are let in anyway.
+    ///
+    /// ```
+    /// # use mcp_driver::{AuthRefusal, BearerToken, Grant, Principal, ResourceServer, Runtime, Server};
+    /// # fn look_up(_: &str) -> Option<(String, Vec<String>)> { None }
+    /// # fn protect<R: Runtime>(server: Server<R>) -> Server<R> {
+    /// let resource = "https://mcp.example.com/mcp";
+    /// let protected = ResourceServer::new(resource)
+    ///     .authorization_server("https://auth.example.com")
+    ///     .scopes(["tools"]);
+    /// server.resource_server(protected, async |token: BearerToken| {
+    ///     // Check the signature, or ask the authorization server. Whom the token was issued for is compared
+    ///     // with the resource.
+    ///     let (user, scopes) = look_up(token.as_str()).ok_or(AuthRefusal::Invalid)?;
+    ///     Ok(Grant::new(Principal::new(user).scopes(scopes)).audience("https://mcp.example.com/mcp"))
+    /// })
+    /// # }
+    /// ```
+    ///
+    /// <https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization>
+    #[cfg(feature = "http")]
+    #[must_use]
+    pub fn resource_server<M>(mut self, server: ResourceServer, verifier: impl Verify<M>) -> Self {
+        self.verifier = Some(verifier.into_verifier());
+        let usable = server.check();
+        self.add(|_| usable).configure(|config| {
+            if let Some(host) = server.host() {
+                config.http.hosts.allow(host);
+            }
+            config.http.resource_server = Some(server);
+        })
+    }
+
     /// Says who the one client on a byte stream is, such as the user that this process runs as: handlers find it
     /// with [`Context::principal`](crate::Context::principal). Requests over HTTP have to show who makes them.
     #[must_use]
@@ -484,6 +539,8 @@ impl<R: Runtime> Server<R> {
             around: self.around.into(),
             listeners: self.listeners,
             said: Said::default(),
+            #[cfg(feature = "http")]
+            verifier: self.verifier,
         };
         for entry in shared.config.tools.iter() {
             for warning in &entry.warnings {

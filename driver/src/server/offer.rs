@@ -33,9 +33,10 @@ impl Offer {
     }
 
     pub(crate) fn add_tool(&mut self, tool: Tool, handler: Handler) -> Result<(), ApiMisuse> {
+        let scopes = tool.scopes.clone();
         let tool = tool.into_model(handler.schema)?;
         let name = tool.name.clone();
-        self.config_mut().tools.insert(tool)?;
+        self.config_mut().tools.insert_for(tool, scopes)?;
         self.handlers.tools.insert(name, handler.run);
         Ok(())
     }
@@ -45,16 +46,17 @@ impl Offer {
         prompt: Prompt,
         handler: Boxed,
     ) -> Result<(), ApiMisuse> {
+        let scopes = prompt.scopes.clone();
         let prompt = prompt.into_model::<A>();
         let name = prompt.name.clone();
-        self.config_mut().prompts.insert(prompt)?;
+        self.config_mut().prompts.insert_for(prompt, scopes)?;
         self.handlers.prompts.insert(name, handler.0);
         Ok(())
     }
 
     pub(crate) fn add_resource(&mut self, resource: Resource, handler: Boxed) -> Result<(), ApiMisuse> {
-        let uri = resource.0.uri.clone();
-        self.config_mut().resources.insert(resource.0)?;
+        let uri = resource.model.uri.clone();
+        self.config_mut().resources.insert_for(resource.model, resource.scopes)?;
         self.handlers.resources.insert(uri, handler.0);
         Ok(())
     }
@@ -64,8 +66,8 @@ impl Offer {
         template: ResourceTemplate,
         handler: Boxed,
     ) -> Result<(), ApiMisuse> {
-        let uris = template.0.uri_template.clone();
-        self.config_mut().templates.insert(template.0)?;
+        let uris = template.model.uri_template.clone();
+        self.config_mut().templates.insert_for(template.model, template.scopes)?;
         self.handlers.templates.insert(uris, handler.0);
         Ok(())
     }

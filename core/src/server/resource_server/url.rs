@@ -6,7 +6,7 @@ use alloc::string::String;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Url<'a> {
     scheme: &'a str,
-    authority: &'a str,
+    pub(super) authority: &'a str,
     /// With its slash at the front, or empty.
     pub(super) path: &'a str,
     has_more: bool,
