@@ -29,6 +29,7 @@ use crate::extensions::Extensions;
 use crate::handler::label;
 use crate::reply::thread_waker;
 use crate::runtime::{BoxFuture, Job};
+use crate::spans::RequestSpan;
 use crate::wake::Promise;
 
 /// Where the messages of one connection's or exchange's calls go. Input for a finished call is dropped.
@@ -109,6 +110,7 @@ pub(crate) struct CallState {
     call: Call,
     /// Where its answer goes when hooks are around it, instead of to its client.
     answer: Option<Promise<Answer>>,
+    span: RequestSpan,
     cancelled: AtomicBool,
     wakers: Mutex<Vec<Waker>>,
     /// What is left of an async handler that was not ready at once.
@@ -120,7 +122,8 @@ impl CallState {
     pub(crate) fn new(outlet: Arc<dyn Outlet>, id: CallId, call: Call, hooked: bool) -> Arc<Self> {
         let (cancelled, wakers, rest) = (AtomicBool::new(false), Mutex::default(), Mutex::default());
         let answer = hooked.then(Promise::default);
-        Arc::new(Self { outlet, id, call, answer, cancelled, wakers, rest })
+        let span = RequestSpan::new(&call, || outlet.now());
+        Arc::new(Self { outlet, id, call, answer, span, cancelled, wakers, rest })
     }
 
     pub(crate) fn outlet(&self) -> &dyn Outlet {
@@ -136,7 +139,9 @@ impl CallState {
     }
 
     /// The request is over.
-    pub(crate) fn ended(&self, _kind: AnswerKind) {}
+    pub(crate) fn ended(&self, kind: AnswerKind) {
+        self.span.ended(kind, || self.now());
+    }
 
     /// What a hook is to be told: the answer, or `None` when nobody waits for one any more.
     pub(crate) fn poll_answer(&self, waker: &Waker) -> Poll<Option<Answer>> {
@@ -196,12 +201,17 @@ impl CallState {
 
     /// The same, for code that is called `who`.
     pub(crate) fn guarded_as<T>(&self, who: &str, run: impl FnOnce() -> T) -> Option<T> {
-        catch_unwind(AssertUnwindSafe(run)).map_err(|panic| self.report(panic_text(who, &*panic))).ok()
+        self.span.enter(|| {
+            catch_unwind(AssertUnwindSafe(run)).map_err(|panic| self.report(panic_text(who, &*panic))).ok()
+        })
     }
 
     /// Tells the handler to stop: an async one is dropped here and now, unless it is just being polled.
     pub(crate) fn cancel(&self) {
         self.cancelled.store(true, Ordering::Release);
+        if self.answer.is_none() {
+            self.ended(AnswerKind::Cancelled);
+        }
         self.drop_rest();
         let wakers = std::mem::take(&mut *self.wakers.lock().unwrap_or_else(PoisonError::into_inner));
         wakers.into_iter().for_each(Waker::wake);

@@ -23,6 +23,7 @@ mod reply;
 mod resource;
 mod runtime;
 mod server;
+mod spans;
 mod stdio;
 #[cfg(feature = "http")]
 mod timekeeper;

@@ -43,6 +43,7 @@ use crate::prompt::{ForPrompt, Prompt, PromptArguments};
 use crate::reply::{Mode, Running};
 use crate::resource::{ForResource, ForTemplate, Resource, ResourceTemplate};
 use crate::runtime::{Job, Runtime};
+use crate::spans;
 use crate::stdio::Stdio;
 use crate::tool::{Tool, ToolHandler};
 
@@ -103,6 +104,7 @@ pub(crate) struct Shared<R: Runtime> {
 
 impl<R: Runtime> Shared<R> {
     pub(crate) fn report(&self, report: &Report) {
+        spans::report(report);
         if let Some(hook) = &self.on_error {
             hook::call(|| hook(report));
         }
@@ -527,6 +529,7 @@ impl<R: Runtime> Server<R> {
             let ring = Arc::new(self.keyring()?);
             self.live.build(|offer| offer.config_mut().state = Some(ring));
         }
+        self.live.build(|offer| spans::prepare(offer.config_mut()));
         let config = self.live.offer().config().clone();
         self.runtime.configure(&config.limits);
         let shared = Shared {
