@@ -79,7 +79,8 @@ pub struct Limits {
     /// Outgoing bytes that a machine holds for a peer that does not read. Default 16 MiB; input from that
     /// peer is not processed while more is waiting.
     pub transmit: usize,
-    /// Notifications queued for one slow reader. Default 1,024; the oldest repeats are dropped and counted.
+    /// Notifications of changes that wait for one listener who reads slowly, besides 64 KiB that are on their
+    /// way. Default 1,024; a repeat takes the place of what it repeats and is counted, and the oldest are lost.
     pub notifications: usize,
     /// Sealed request state, as it travels. Default 64 KiB; a longer one cannot be sealed, and one that comes is
     /// refused unread.
@@ -89,6 +90,16 @@ pub struct Limits {
     /// How far the clocks of servers that open each other's request state may be apart. Default 10 s, by which
     /// state may live longer.
     pub clock_skew: Duration,
+    /// The same in bytes. Default 4 MiB.
+    pub notification_bytes: usize,
+    /// Subscriptions that are open at one time: those of all streams of an HTTP server, and those of one
+    /// connection on a byte stream. Default 1,000, about 1 KiB each and at most
+    /// [`watched_bytes`](Self::watched_bytes) more; a further one is refused, over HTTP with 503.
+    pub listens: usize,
+    /// Resources that one subscription, or one legacy session, may watch. Default 1,024; more are refused.
+    pub watched: usize,
+    /// The length of their URIs together. Default 64 KiB; more are refused.
+    pub watched_bytes: usize,
     /// Redirects followed for one request, always to the same origin. Default 3.
     pub redirects: usize,
     /// How long a child process may take to exit after its standard input was closed, and again after it was
@@ -137,6 +148,10 @@ impl Default for Limits {
             state: 64 << 10,
             state_life: Duration::from_secs(300),
             clock_skew: Duration::from_secs(10),
+            notification_bytes: 4 << 20,
+            listens: 1_000,
+            watched: 1_024,
+            watched_bytes: 64 << 10,
             redirects: 3,
             child_exit: Duration::from_secs(2),
             connections: 64,

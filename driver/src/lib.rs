@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod around;
+mod bus;
 mod client;
 mod clock;
 mod completion;
@@ -40,15 +41,16 @@ pub use mcp_proto::head::{End, Headers};
 pub use mcp_proto::limits::Limits;
 pub use mcp_proto::model;
 pub use mcp_proto::model::{CallToolResult, ContentBlock, Json, LoggingLevel};
-pub use mcp_proto::server::Principal;
 #[cfg(feature = "http")]
 pub use mcp_proto::server::{AuthRefusal, BearerToken, Cors, Grant, HttpPolicy, ResourceServer};
 pub use mcp_proto::server::{Bound, StateCodec, StateError};
+pub use mcp_proto::server::{Change, ListChanges, Listen, Principal, Wanted, Watched};
 #[cfg(feature = "seal")]
 pub use mcp_proto::server::{Keyring, StateKey};
 pub use mcp_proto::time::{Instant, Now};
 
 pub use around::{Answer, AnswerKind, Next, Request};
+pub use bus::{Bus, Listener, LocalBus};
 pub use client::*;
 pub use clock::Clock;
 pub use completion::{ForCompletion, Typed};

@@ -91,6 +91,12 @@ pub trait Runtime: Clone + Default + Send + Sync + fmt::Debug + 'static {
     /// Connects a stream with the machine behind it, until the machine is finished or the stream breaks.
     fn drive(&self, stream: Self::Stream, endpoint: Arc<dyn Endpoint>) -> BoxFuture<()>;
 
+    /// Runs what wakes an endpoint on behalf of somebody else, who must not wait for its peer. Where waking only
+    /// schedules, that is at once, which is the default.
+    fn wake_aside(&self, wake: Job) {
+        wake();
+    }
+
     /// Adapts what an adapter holds to the bounds in force; called once before anything else.
     fn configure(&self, limits: &Limits) {
         let _ = limits;

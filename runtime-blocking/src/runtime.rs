@@ -81,6 +81,13 @@ impl Runtime for Threads {
         self.0.pool.run(job)
     }
 
+    /// Waking an endpoint writes to its peer, who may not read.
+    fn wake_aside(&self, wake: Job) {
+        if let Err(wake) = self.0.pool.run(wake) {
+            wake();
+        }
+    }
+
     fn sleep_until(&self, deadline: Instant) -> BoxFuture<()> {
         Box::pin(self.0.timers.sleep_until(deadline))
     }

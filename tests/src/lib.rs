@@ -55,7 +55,11 @@ macro_rules! parity {
                 hooks_may_panic_look_and_replace, a_client_may_leave_while_hooks_are_at_work, deprecated_features_are_said_once;
             streams: any_stream_carries_messages;
             subscriptions: a_registry_changes_a_server_that_serves, a_change_with_a_fault_changes_nothing,
-                a_registry_changes_a_server_before_it_serves, a_call_keeps_the_handler_it_began_with;
+                a_registry_changes_a_server_before_it_serves, a_call_keeps_the_handler_it_began_with,
+                listeners_are_told_once_over_http, listeners_are_told_once_on_a_stream,
+                stopping_ends_streams_with_their_result, streams_of_changes_are_bounded,
+                the_application_refuses_listeners, a_client_that_does_not_read_holds_up_nobody,
+                servers_share_a_bus, legacy_sessions_are_told_on_their_stream;
             tools: arguments_come_raw_under_a_schema_by_hand, a_schema_by_hand_comes_first,
                 a_tool_without_a_schema_is_refused, unwise_names_are_reported, reports_blame_the_right_side;
         }

@@ -1,6 +1,5 @@
 //! What tests wait with, and small tools.
 
-use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::future::poll_fn;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -215,6 +214,13 @@ impl Raw {
         ))
     }
 
+    /// The status of a response; the rest of it is left unread.
+    pub fn status(&mut self) -> u16 {
+        let mut line = String::new();
+        self.reader.read_line(&mut line).unwrap();
+        line.split(' ').nth(1).unwrap().parse().unwrap()
+    }
+
     /// Reads a response, with a body of known length or until the connection ends.
     pub fn answer(&mut self) -> Answer {
         let (mut headers, mut status) = (Vec::new(), 0);
@@ -253,15 +259,22 @@ impl Raw {
 
     /// Waits for a line that contains `text`.
     pub fn expect(&mut self, text: &str) {
-        let mut seen = VecDeque::new();
+        self.until(text);
+    }
+
+    /// The lines up to one that contains `text`, that one included.
+    #[track_caller]
+    pub fn until(&mut self, text: &str) -> Vec<String> {
+        let mut seen = Vec::new();
         loop {
             let mut line = String::new();
             let read = self.reader.read_line(&mut line);
             assert!(matches!(read, Ok(1..)), "no line with `{text}`: {seen:?}, then {read:?}");
-            if line.contains(text) {
-                return;
+            let found = line.contains(text);
+            seen.push(line);
+            if found {
+                return seen;
             }
-            seen.push_back(line);
         }
     }
 }

@@ -7,10 +7,10 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::catalog::{Catalog, Listed, Position};
-use super::config::{CacheHint, Config};
+use super::config::{CacheHint, Config, Transport};
 use super::dispatch::List;
 use super::session::SessionState;
-use crate::dialect::Revision;
+use crate::dialect::{Era, Revision};
 use crate::error::ApiMisuse;
 use crate::model::encode::Object;
 use crate::model::lifecycle::{DiscoverResult, InitializeResult};
@@ -30,12 +30,17 @@ pub(super) fn empty(id: &RequestId, out: &mut Vec<u8>) -> Result<(), ApiMisuse> 
 /// <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization>
 pub(super) fn initialize(
     config: &Config,
+    transport: Transport,
     session: &SessionState,
     id: &RequestId,
     out: &mut Vec<u8>,
 ) -> Result<(), ApiMisuse> {
     let version = session.revision.as_str();
-    let mut result = InitializeResult::new(version, config.capabilities(), config.identity().clone());
+    let mut result = InitializeResult::new(
+        version,
+        config.capabilities(Era::Legacy, transport),
+        config.identity().clone(),
+    );
     result.instructions.clone_from(&config.instructions);
     jsonrpc::write_result(out, id, &In(session.revision, &result))
 }
@@ -45,12 +50,13 @@ pub(super) fn initialize(
 /// <https://modelcontextprotocol.io/specification/2026-07-28/server/discover>
 pub(super) fn discover(
     config: &Config,
+    transport: Transport,
     revision: Revision,
     id: &RequestId,
     out: &mut Vec<u8>,
 ) -> Result<(), ApiMisuse> {
     let supported: Vec<String> = config.revisions.iter().map(|revision| revision.to_string()).collect();
-    let mut result = DiscoverResult::new(supported, config.capabilities());
+    let mut result = DiscoverResult::new(supported, config.capabilities(Era::Modern, transport));
     result.instructions.clone_from(&config.instructions);
     result.ttl_ms = config.cache.ttl;
     result.cache_scope = config.cache.scope;

@@ -145,15 +145,7 @@ impl Call {
         if let Some(client) = &self.client {
             return Arc::clone(client);
         }
-        let meta = self.meta();
-        let info = meta.client_info().ok().flatten();
-        let capabilities = meta.client_capabilities().ok().flatten();
-        Arc::new(ClientDetails {
-            info: info.and_then(|raw| serde_json::from_str(raw.get()).ok()),
-            capabilities: capabilities
-                .and_then(|raw| serde_json::from_str(raw.get()).ok())
-                .unwrap_or_default(),
-        })
+        Arc::new(ClientDetails::of(&self.meta()))
     }
 
     /// Whom the application has recognised behind the request, if anybody.

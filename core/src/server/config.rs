@@ -55,6 +55,12 @@ pub struct Config {
     pub logging: bool,
     /// Methods and notifications of the application's own. Default none.
     pub custom: Custom,
+    /// Which of its lists the application may change, and then publish that it has; declares `listChanged` for
+    /// them where that reaches the client, and the lists themselves even while they are empty. Default none.
+    pub changes: ListChanges,
+    /// Whether the application publishes that resources were updated; declares `resources.subscribe` where
+    /// that reaches the client. Default `false`.
+    pub subscriptions: bool,
     /// Experimental capabilities to declare, by name. Default none.
     pub experimental: JsonMap,
     /// Extensions to declare to modern clients, by identifier; see [`extension`](Self::extension). Default none.
@@ -118,6 +124,8 @@ impl Config {
             completions: false,
             logging: false,
             custom: Custom::new(),
+            changes: ListChanges::default(),
+            subscriptions: false,
             experimental: JsonMap::new(),
             extensions: JsonMap::new(),
             cache: CacheHint::default(),
@@ -225,6 +233,20 @@ impl Config {
         Ok(())
     }
 
+    /// With these lists that may change.
+    #[must_use]
+    pub fn changes(mut self, changes: ListChanges) -> Self {
+        self.changes = changes;
+        self
+    }
+
+    /// Whether updates of resources are published.
+    #[must_use]
+    pub fn subscriptions(mut self, subscriptions: bool) -> Self {
+        self.subscriptions = subscriptions;
+        self
+    }
+
     /// With hints for caches.
     #[must_use]
     pub fn cache(mut self, cache: CacheHint) -> Self {
@@ -284,22 +306,56 @@ impl Config {
         self.name_in_results.then_some(&self.server_info)
     }
 
-    /// Whether there is anything to read.
-    pub(super) fn has_resources(&self) -> bool {
-        !(self.resources.is_empty() && self.templates.is_empty())
+    /// Whether there are tools, or may be.
+    pub(super) fn has_tools(&self) -> bool {
+        self.changes.tools || !self.tools.is_empty()
     }
 
-    /// What the server declares.
-    pub fn capabilities(&self) -> ServerCapabilities {
-        let mut capabilities = ServerCapabilities::new();
-        if !self.tools.is_empty() {
-            capabilities.tools = Some(ToolsCapability::new());
+    /// Whether there are prompts, or may be.
+    pub(super) fn has_prompts(&self) -> bool {
+        self.changes.prompts || !self.prompts.is_empty()
+    }
+
+    /// Whether there is anything to read, or may be.
+    pub(super) fn has_resources(&self) -> bool {
+        self.changes.resources || !(self.resources.is_empty() && self.templates.is_empty())
+    }
+
+    /// Whether what the application publishes reaches clients of this era over this transport. Where it does
+    /// not, nothing of it is promised (DISC-07).
+    pub(super) fn delivers(&self, era: Era, transport: Transport) -> bool {
+        match (transport, era) {
+            (Transport::Stream, _) => true,
+            (Transport::Http, Era::Modern) => !self.http.json_only,
+            (Transport::Http, Era::Legacy) => self.http.session_streams,
         }
-        if !self.prompts.is_empty() {
-            capabilities.prompts = Some(PromptsCapability::new());
+    }
+
+    /// Whether there is anything to listen for.
+    pub(super) fn listens(&self) -> bool {
+        self.subscriptions || self.changes != ListChanges::default()
+    }
+
+    /// What the server declares to clients of this era over this transport.
+    pub(super) fn capabilities(&self, era: Era, transport: Transport) -> ServerCapabilities {
+        let delivered = self.delivers(era, transport);
+        let promised = |flag: bool| (flag && delivered).then_some(true);
+        let mut capabilities = ServerCapabilities::new();
+        if self.has_tools() {
+            let mut tools = ToolsCapability::new();
+            tools.list_changed = promised(self.changes.tools);
+            capabilities.tools = Some(tools);
+        }
+        if self.has_prompts() {
+            let mut prompts = PromptsCapability::new();
+            prompts.list_changed = promised(self.changes.prompts);
+            capabilities.prompts = Some(prompts);
         }
         if self.has_resources() {
-            capabilities.resources = Some(ResourcesCapability::new());
+            let mut resources = ResourcesCapability::new();
+            resources.list_changed = promised(self.changes.resources);
+            resources.subscribe = promised(self.subscriptions);
+            capabilities.resources = Some(resources);
         }
         if self.completions {
             capabilities.completions = Some(Json::empty_object());
@@ -315,6 +371,34 @@ impl Config {
         }
         capabilities
     }
+}
+
+/// What carries messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Transport {
+    /// A byte stream, both ways at any time.
+    Stream,
+    /// HTTP, one exchange at a time.
+    Http,
+}
+
+/// The lists of a server that may change while it serves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ListChanges {
+    /// The list of tools.
+    pub tools: bool,
+    /// The list of prompts.
+    pub prompts: bool,
+    /// The lists of resources and templates.
+    pub resources: bool,
+}
+
+impl ListChanges {
+    /// All of them.
+    pub const ALL: Self = Self { tools: true, prompts: true, resources: true };
+    /// None.
+    pub const NONE: Self = Self { tools: false, prompts: false, resources: false };
 }
 
 /// A set of revisions; never empty.

@@ -4,6 +4,7 @@
 
 mod ask;
 mod link;
+mod listen;
 #[cfg(test)]
 mod tests;
 
@@ -12,11 +13,14 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use self::link::Link;
+pub use self::listen::ListenId;
 use super::asks::{Answer, AskError, AskId};
 use super::call::{Call, CallId, Progress, WriteResult};
+use super::change::Change;
 use super::config::Config;
 use super::principal::Principal;
 use super::resource_server;
+use super::subscription::{Admission, Listen};
 use super::token::AuthRefusal;
 use crate::diagnostic::Diagnostic;
 use crate::error::ErrorObject;
@@ -76,6 +80,8 @@ pub enum Output {
         /// Its parameters as JSON text, an object.
         params: String,
     },
+    /// Somebody wants to listen: give the answer to [`Connection::handle_admission`].
+    Listen(ListenId, Listen),
     /// For people on this side.
     Diagnostic(Diagnostic),
 }
@@ -131,6 +137,7 @@ impl Connection {
                 self.read = 0;
                 self.link.go_deaf();
                 self.link.give_up();
+                self.link.stop_listening();
                 self.link.transmit.clear();
             }
         }
@@ -184,6 +191,7 @@ impl Connection {
     /// The first `n` bytes of [`transmit`](Self::transmit) are sent.
     pub fn advance(&mut self, n: usize) {
         self.link.transmit.advance(n);
+        self.link.catch_up();
         self.resume();
     }
 
@@ -199,7 +207,7 @@ impl Connection {
     /// call is running, and everything is sent.
     pub fn is_finished(&self) -> bool {
         let over = self.input == Input::Ended || self.link.stopping;
-        over && self.link.calls.is_empty() && self.link.transmit.is_empty()
+        over && self.link.calls.is_empty() && self.link.listeners.is_empty() && self.link.transmit.is_empty()
     }
 
     /// The call succeeded. For a call that is unknown or over, nothing happens. A result that cannot be
@@ -270,9 +278,26 @@ impl Connection {
         self.link.retract(ask);
     }
 
-    /// Takes no new calls. Running ones may finish, for as long as whoever drives this is willing to wait.
+    /// Whether somebody may listen. For a subscription that is unknown or over, nothing happens.
+    pub fn handle_admission(&mut self, _now: Now, listen: ListenId, admission: Admission) {
+        self.link.admit(listen, admission);
+    }
+
+    /// Something has changed: tells every subscription that is for it, and the legacy session if it is. What a
+    /// client that reads slowly is to be told waits within [`Limits::notifications`].
+    ///
+    /// [`Limits::notifications`]: crate::limits::Limits::notifications
+    pub fn publish(&mut self, _now: Now, change: &Change) {
+        if self.input != Input::Ended {
+            self.link.publish(change);
+        }
+    }
+
+    /// Takes no new calls, and ends all subscriptions with their result. Running calls may finish, for as long as
+    /// whoever drives this is willing to wait.
     pub fn shutdown(&mut self, _now: Now) {
         self.link.stopping = true;
+        self.link.end_listening();
     }
 
     /// Goes on with the backlog as far as there is room, and with the end of the input after it.
@@ -289,6 +314,7 @@ impl Connection {
                 self.input = Input::Ended;
                 self.link.read_last(&mut self.lines);
                 self.link.go_deaf();
+                self.link.end_listening();
             }
         }
     }

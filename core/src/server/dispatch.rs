@@ -13,13 +13,15 @@ use serde_json::value::RawValue;
 use super::answers;
 use super::call::{Call, Retry, Spans, span};
 use super::catalog::{Catalog, Position};
-use super::config::Config;
+use super::config::{Config, Transport};
 use super::custom::TOLD;
 use super::find;
 use super::headers;
 use super::refusal::Refusal;
 use super::session::SessionState;
+use super::subscription;
 use super::target::{ProtocolRequest, Target};
+use super::wanted::Wanted;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Era, Revision};
 use crate::error::{ApiMisuse, code};
@@ -162,6 +164,12 @@ pub(super) enum Plan {
     /// The page of a list that begins after this position.
     List(List, Position),
     SetLevel(LoggingLevel),
+    /// Tell of updates of this resource from now on.
+    Watch(Arc<str>),
+    /// No longer.
+    Unwatch(Arc<str>),
+    /// Tell of these changes, as long as the request lasts.
+    Listen(Wanted),
     Call(Draft),
 }
 
@@ -193,12 +201,12 @@ pub(super) struct Draft {
 /// What is to be done about `request`. `whole` is the text that its parameters lie in, which the call will own.
 pub(super) fn plan(
     config: &Config,
-    era: Era,
+    (era, transport): (Era, Transport),
     request: &Request<'_>,
     params: &Params<'_>,
     whole: &str,
 ) -> Result<Plan, Refusal> {
-    let plan = plan_own(config, era, request, params, whole)?;
+    let plan = plan_own(config, (era, transport), request, params, whole)?;
     if !config.hand_out_all {
         return Ok(plan);
     }
@@ -212,12 +220,13 @@ pub(super) fn plan(
 
 fn plan_own(
     config: &Config,
-    era: Era,
+    (era, transport): (Era, Transport),
     request: &Request<'_>,
     params: &Params<'_>,
     whole: &str,
 ) -> Result<Plan, Refusal> {
-    let (tools, prompts) = (!config.tools.is_empty(), !config.prompts.is_empty());
+    let (tools, prompts) = (config.has_tools(), config.has_prompts());
+    let delivered = config.delivers(era, transport);
     let resources = config.has_resources();
     let list = |list, position: Result<_, _>| position.map(|position| Plan::List(list, position));
     let call = |target: Result<_, _>| draft(config, era, request, params, whole, target?).map(Plan::Call);
@@ -243,6 +252,16 @@ fn plan_own(
             list(List::Templates, position(&config.templates.catalog, params))
         }
         (_, "resources/read") if resources => call(find::resource(config, era, params)),
+        (Era::Legacy, "resources/subscribe") if resources && config.subscriptions && delivered => {
+            let uri = find::watched(config, era, params)?;
+            Ok(Plan::Watch(uri))
+        }
+        (Era::Legacy, "resources/unsubscribe") if resources && config.subscriptions && delivered => {
+            Ok(Plan::Unwatch(find::uri(params)?))
+        }
+        (Era::Modern, "subscriptions/listen") if config.listens() && delivered => {
+            subscription::honoured(config, jsonrpc::decode(request.params, "params")?).map(Plan::Listen)
+        }
         (_, "completion/complete") if config.completions => call(find::completion(config, params)),
         (Era::Modern, "initialize") if !config.revisions.speak(Era::Legacy) => {
             let message = "there is no `initialize` here: the supported protocol versions come without one";
@@ -453,18 +472,19 @@ pub(super) fn open(
 /// Appends the answer to a request that is answered without the application.
 pub(super) fn answer(
     config: &Config,
+    transport: Transport,
     revision: Revision,
     id: &RequestId,
     plan: &Plan,
     out: &mut Vec<u8>,
 ) -> Result<(), ApiMisuse> {
     match plan {
-        Plan::Discover => answers::discover(config, revision, id, out),
+        Plan::Discover => answers::discover(config, transport, revision, id, out),
         Plan::List(list, start) => answers::list(config, revision, id, *list, *start, out),
-        // These two need no more than the fact that they were understood.
-        Plan::Ping | Plan::SetLevel(_) => answers::empty(id, out),
+        // These need no more than the fact that they were understood.
+        Plan::Ping | Plan::SetLevel(_) | Plan::Watch(_) | Plan::Unwatch(_) => answers::empty(id, out),
         // And these are not answered here.
-        Plan::Initialize(_) | Plan::Call(_) => Ok(()),
+        Plan::Initialize(_) | Plan::Call(_) | Plan::Listen(_) => Ok(()),
     }
 }
 

@@ -6,6 +6,7 @@ mod admit;
 mod ask;
 mod authorize;
 mod batch;
+mod listen;
 mod log;
 mod reply;
 mod serve;
@@ -26,7 +27,7 @@ use self::serve::Ask;
 use super::asks::{Answer, AskId, Asks};
 use super::batch::{Batches, Finished};
 use super::call::{Call, CallId, Progress, WriteResult};
-use super::config::Config;
+use super::config::{Config, Transport};
 use super::cors;
 use super::dispatch::{self, Plan};
 use super::in_flight::{InFlight, Running};
@@ -38,6 +39,7 @@ use super::refusal::{self, Refusal};
 use super::resource_server::{self, ResourceServer};
 use super::session::SessionState;
 use super::sessions::{Caller, SessionAnswer, SessionId, SessionQuery};
+use super::subscription::{Listen, Subscription};
 use super::token::{AuthRefusal, BearerToken};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Era;
@@ -114,6 +116,10 @@ enum Stage {
     Bare(Bare),
     /// The session was asked for something.
     Asking(Ask),
+    /// The application was asked whether the client may listen.
+    Admitting(Box<Subscription>),
+    /// The client listens.
+    Listening(Box<Subscription>),
     /// Calls are running.
     Running,
     /// The response is a stream that others speak on.
@@ -158,6 +164,9 @@ pub enum ExchangeOutput {
         /// Its parameters as JSON text, an object.
         params: String,
     },
+    /// Somebody wants to listen: give the answer to [`Exchange::handle_admission`]. Whoever is let in listens
+    /// until the end of the exchange.
+    Listen(Listen),
     /// For people on this side.
     Diagnostic(Diagnostic),
     /// The response is complete and sent, and the exchange goes on: its calls still run, for a client that is to
@@ -319,6 +328,7 @@ impl Exchange {
                 }
                 self.stage = Stage::Answered;
             }
+            Stage::Admitting(_) | Stage::Listening(_) => self.stage = Stage::Answered,
             Stage::Asking(_) | Stage::Running | Stage::Answered => {}
         }
     }
@@ -338,6 +348,7 @@ impl Exchange {
         if output.is_some() || self.ended {
             return output;
         }
+        self.shrink();
         if self.is_over() {
             self.ended = true;
             return Some(ExchangeOutput::End);
@@ -375,13 +386,18 @@ impl Exchange {
                 let token = self.recognition.until().map(|until| (until, WakeReason::Authentication));
                 earliest([body, token])
             }
-            Stage::Running | Stage::Carrying { .. } if self.reply.wants_comments() => {
+            Stage::Running | Stage::Listening(_) | Stage::Carrying { .. } if self.reply.wants_comments() => {
                 let interval = self.config.limits.keep_alive_comment;
                 let primes = self.reply.wants_priming();
                 let interval = if primes { interval.min(stream::PRIME_AFTER) } else { interval };
                 Some((self.quiet_since + interval, WakeReason::Comment))
             }
-            Stage::Asking(_) | Stage::Running | Stage::Carrying { .. } | Stage::Answered => None,
+            Stage::Asking(_)
+            | Stage::Admitting(_)
+            | Stage::Listening(_)
+            | Stage::Running
+            | Stage::Carrying { .. }
+            | Stage::Answered => None,
         }
     }
 
@@ -415,6 +431,7 @@ impl Exchange {
     /// The first `n` bytes of [`transmit`](Self::transmit) are sent.
     pub fn advance(&mut self, n: usize) {
         self.reply.transmit.advance(n);
+        self.catch_up();
     }
 
     /// The call succeeded. For a call that is unknown or over, nothing happens. A result that cannot be
@@ -534,10 +551,7 @@ impl Exchange {
     pub fn proceed(&mut self, _now: Now, call: CallId) {
         let Some(asked) = self.calls.protocol(call) else { return };
         let Some(running) = self.calls.finish(call) else { return };
-        if let (Plan::SetLevel(level), Some(session)) = (&asked.plan, self.session.clone()) {
-            let level = *level;
-            self.outputs.push_back(ExchangeOutput::Session(SessionQuery::SetLevel { session, level }));
-        }
+        let applied = self.apply(&asked.plan);
         self.finish(running.request.clone());
         let config = Arc::clone(&self.config);
         let Running { request, revision, .. } = &running;
@@ -545,7 +559,11 @@ impl Exchange {
         self.over(
             &running,
             Some(|out: &mut Vec<u8>| {
-                if let Err(misuse) = dispatch::answer(&config, *revision, request, &asked.plan, out) {
+                if let Err(refusal) = &applied {
+                    jsonrpc::write_error(out, Some(request), &refusal.error());
+                } else if let Err(misuse) =
+                    dispatch::answer(&config, Transport::Http, *revision, request, &asked.plan, out)
+                {
                     jsonrpc::write_error(out, Some(request), &refusal::unwritable());
                     failed = Some(misuse);
                 }
@@ -595,6 +613,16 @@ impl Exchange {
             origin: self.head.headers.text("origin").map(str::to_ascii_lowercase),
             reads: matches!(self.stage, Stage::Bare(Bare::Listen)),
         }
+    }
+
+    /// Tells the session what a request changes about it.
+    fn apply(&mut self, plan: &Plan) -> Result<(), Refusal> {
+        let query = self.session.clone().and_then(|session| SessionQuery::of(plan, session));
+        if let (Some(query), Some(state)) = (query, &mut self.state) {
+            state.apply(plan, &self.config.limits)?;
+            self.query(query);
+        }
+        Ok(())
     }
 
     /// Tells the session that a call is over.

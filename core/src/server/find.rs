@@ -57,6 +57,27 @@ pub(super) fn resource(config: &Config, era: Era, params: &Params<'_>) -> Result
     }
 }
 
+/// For `resources/subscribe`: what can be read can be watched.
+pub(super) fn watched(config: &Config, era: Era, params: &Params<'_>) -> Result<Arc<str>, Refusal> {
+    let uri = uri(params)?;
+    if is_readable(config, &uri) { Ok(uri) } else { Err(not_found(config, era, &uri)) }
+}
+
+/// The URI of a request that has one, whether there is such a resource or not.
+pub(super) fn uri(params: &Params<'_>) -> Result<Arc<str>, Refusal> {
+    let uri = text(params.uri, "uri", "params.uri")?;
+    if uri::is_valid(&uri.0) {
+        Ok(uri.0.into())
+    } else {
+        Err(Refusal::plain(code::INVALID_PARAMS, "params.uri: not a URI"))
+    }
+}
+
+/// Whether there is a resource at this URI, or a template that makes it.
+pub(super) fn is_readable(config: &Config, uri: &str) -> bool {
+    config.resources.catalog.get(uri).is_some() || config.templates.find(uri).is_some()
+}
+
 /// RES-12, RES-13, RES-16
 fn not_found(config: &Config, era: Era, uri: &str) -> Refusal {
     let revision = match era {

@@ -28,7 +28,7 @@ use crate::time::{Duration, Instant, Now};
 use crate::wire::sse::{Decoder, SseItem};
 
 /// Lines and bodies to put among the random bytes, so that a script gets past the reading of JSON.
-const MESSAGES: [&str; 25] = [
+const MESSAGES: [&str; 29] = [
     r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{},"elicitation":{"url":{}}},"clientInfo":{"name":"c","version":"1"}}}"#,
     r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{"roots":{}},"clientInfo":{"name":"c","version":"1"}}}"#,
     r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
@@ -50,6 +50,10 @@ const MESSAGES: [&str; 25] = [
     r#"{"jsonrpc":"2.0","id":13,"method":"resources/read","params":{"uri":"f:.."}}"#,
     r#"{"jsonrpc":"2.0","id":14,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"greet"},"argument":{"name":"who","value":""},"context":{"arguments":{}}}}"#,
     r#"{"jsonrpc":"2.0","id":15,"method":"resources/templates/list"}"#,
+    r#"{"jsonrpc":"2.0","id":18,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"resourceSubscriptions":["f:s","f:1/2"]},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#,
+    r#"{"jsonrpc":"2.0","id":"19","method":"subscriptions/listen","params":{"notifications":{"promptsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#,
+    r#"{"jsonrpc":"2.0","id":20,"method":"resources/subscribe","params":{"uri":"f:s"}}"#,
+    r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":18}}"#,
     r#"[{"jsonrpc":"2.0","id":16,"method":"resources/read","params":{"uri":"f:s"}},{"jsonrpc":"2.0","id":17,"method":"prompts/get","params":{"name":"greet"}}]"#,
     r#"{"jsonrpc":"2.0","id":"ask-1","result":{"roots":[]}}"#,
     r#"[{"jsonrpc":"2.0","id":"ask-1-1","error":{"code":-1,"message":"m"}},{"jsonrpc":"2.0","id":"ask-2","result":1}]"#,
@@ -107,7 +111,15 @@ fn config(limits: Limits) -> Arc<Config> {
     let _ = templates.insert(ResourceTemplate::new("f:{a}/{b}{?q}", "t"));
     let config = Config::new(Implementation::new("s", "1"));
     let config = config.tools(tools).prompts(prompts).resources(resources).templates(templates);
-    Arc::new(config.completions(true).logging(true).page_size(Some(1)).limits(limits))
+    Arc::new(
+        config
+            .completions(true)
+            .logging(true)
+            .changes(ListChanges::ALL)
+            .subscriptions(true)
+            .page_size(Some(1))
+            .limits(limits),
+    )
 }
 
 /// The same server, for holders of tokens only, and for pages.
@@ -130,7 +142,26 @@ fn small() -> Limits {
     let mut limits = Limits::default();
     (limits.message, limits.transmit, limits.in_flight) = (1_024, 512, 2);
     (limits.notifications, limits.depth, limits.sessions, limits.asks) = (2, 16, 2, 2);
+    (limits.listens, limits.watched) = (2, 1);
     limits
+}
+
+fn change(choice: u8) -> Change {
+    match choice % 5 {
+        0 => Change::Tools,
+        1 => Change::Prompts,
+        2 => Change::Resources,
+        3 => Change::Resource("f:s".into()),
+        _ => Change::Resource("f:1/2".into()),
+    }
+}
+
+fn admission(choice: u8) -> Admission {
+    match choice % 4 {
+        0 => Admission::Full,
+        1 => Admission::Refused(ErrorObject::new(7, "e")),
+        _ => Admission::Granted,
+    }
 }
 
 /// A result of one kind or another; calls need not get the kind that they ask for.
@@ -199,6 +230,7 @@ pub fn fuzz_connection(data: &[u8]) {
 
 fn run_connection(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
     let (in_flight, notifications, transmit) = (limits.in_flight, limits.notifications, limits.transmit);
+    let bounds = limits.clone();
     let mut connection = Connection::new(config(limits));
     let mut transcript = Transcript::default();
     let mut script = Script(data);
@@ -207,7 +239,7 @@ fn run_connection(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
         clock += u64::from(script.byte() % 4) * 100;
         let now = at(clock);
         let call = CallId(u64::from(script.byte() % 3));
-        match script.byte() % 20 {
+        match script.byte() % 24 {
             0 | 1 => connection.handle_bytes(now, script.bytes()),
             2..=6 => {
                 connection.handle_bytes(now, script.message().as_bytes());
@@ -240,6 +272,12 @@ fn run_connection(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
                 }
                 connection.handle_end(now, end);
             }
+            20 | 21 => connection.publish(now, &change(script.byte())),
+            22 => {
+                let listen = ListenId(u64::from(script.byte() % 3));
+                connection.handle_admission(now, listen, admission(script.byte()));
+            }
+            23 => connection.handle_config(now, config(bounds.clone())),
             _ => {}
         }
         assert!(connection.transmit().len() <= transmit + LARGEST || transmit > LARGEST, "too much is held");
@@ -295,9 +333,10 @@ fn head(script: &mut Script<'_>, session: &SessionId) -> RequestHead {
     if choice & 1 == 1 {
         head.headers.push("Mcp-Session-Id", session.as_str());
     }
+    let method = if choice & 4 == 4 { "subscriptions/listen" } else { "tools/call" };
     if choice & 2 == 2 {
         for (name, value) in
-            [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/call"), ("Mcp-Name", "add")]
+            [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", method), ("Mcp-Name", "add")]
         {
             head.headers.push(name, value);
         }
@@ -338,9 +377,9 @@ fn run_exchange(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
         clock += u64::from(script.byte() % 4) * 8_000;
         let now = at(clock);
         let call = CallId(u64::from(script.byte() % 3));
-        match script.byte() % 23 {
-            21 => exchange.handle_grant(now, grant(script.byte())),
-            22 => exchange.handle_refusal(now, &AuthRefusal::Unavailable),
+        match script.byte() % 26 {
+            24 => exchange.handle_grant(now, grant(script.byte())),
+            25 => exchange.handle_refusal(now, &AuthRefusal::Unavailable),
             0 => exchange.handle_body(now, script.bytes()),
             1..=3 => exchange.handle_body(now, script.message().as_bytes()),
             4 | 5 => exchange.handle_end(now, End::Complete),
@@ -370,6 +409,9 @@ fn run_exchange(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
                 3 => sessions.send(now, &session, b"{}"),
                 _ => exchange.handle_delivery(now, &delivery(script.byte())),
             },
+            21 => exchange.handle_admission(now, admission(script.byte())),
+            22 => exchange.publish(now, &change(script.byte())),
+            23 if script.byte() > 200 => exchange.shutdown(now),
             _ => {}
         }
         said.hear(&mut exchange, &mut sessions, now);

@@ -1,17 +1,19 @@
-//! The notifications that belong to a running call.
+//! The notifications that a server sends: those that belong to a running call, and those of changes.
 
 use alloc::vec::Vec;
 
+use serde::Serialize;
 use serde::ser::SerializeMap;
 
 use super::call::Progress;
+use super::change::Change;
 use super::custom;
 use super::in_flight::Running;
 use crate::error::ApiMisuse;
 use crate::model::encode::{Number, Object};
 use crate::model::logging::{LoggingLevel, LoggingMessageNotificationParams};
 use crate::model::{In, Json, Members};
-use crate::wire::jsonrpc::{self, ProgressToken};
+use crate::wire::jsonrpc::{self, ProgressToken, RequestId};
 
 /// Appends `notifications/progress` if the client asked for it and it goes forward. `false` when nothing
 /// was written.
@@ -61,4 +63,34 @@ pub(super) fn log(
     }
     jsonrpc::write_notification(out, "notifications/message", Some(&In(running.revision, message)))?;
     Ok(true)
+}
+
+/// Appends the notification of a change: within a subscription with its id (SUB-08), in a legacy session
+/// without one.
+///
+/// <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions#receiving-notifications>
+pub(super) fn change(
+    change: &Change,
+    subscription: Option<&RequestId>,
+    out: &mut Vec<u8>,
+) -> Result<(), ApiMisuse> {
+    #[derive(Serialize)]
+    struct Params<'a> {
+        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+        meta: Option<Meta<'a>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        uri: Option<&'a str>,
+    }
+    #[derive(Serialize)]
+    struct Meta<'a> {
+        #[serde(rename = "io.modelcontextprotocol/subscriptionId")]
+        subscription: &'a RequestId,
+    }
+    let uri = match change {
+        Change::Resource(uri) => Some(&**uri),
+        _ => None,
+    };
+    let params = Params { meta: subscription.map(|subscription| Meta { subscription }), uri };
+    let any = params.meta.is_some() || params.uri.is_some();
+    jsonrpc::write_notification(out, change.method(), any.then_some(&params))
 }

@@ -3,10 +3,18 @@
 use alloc::string::String;
 use alloc::sync::Arc;
 
+use super::change::Change;
+use super::config::Config;
+use super::dispatch::Plan;
+use super::refusal::Refusal;
+use super::subscription::too_many_watched;
+use super::wanted::Watched;
 use crate::dialect::Revision;
+use crate::limits::Limits;
 use crate::model::capabilities::ClientCapabilities;
 use crate::model::lifecycle::{Implementation, InitializeRequestParams};
 use crate::model::logging::LoggingLevel;
+use crate::model::meta::RequestMeta;
 use crate::model::{In, Json};
 
 /// Who the client says it is, and what it can do.
@@ -25,6 +33,18 @@ impl ClientDetails {
     /// Details as a client would send them.
     pub fn new(info: Option<Implementation>, capabilities: ClientCapabilities) -> Self {
         Self { info, capabilities }
+    }
+
+    /// What a modern request says of its client, as far as it can be read.
+    pub(super) fn of(meta: &RequestMeta<'_>) -> Self {
+        let info = meta.client_info().ok().flatten();
+        let capabilities = meta.client_capabilities().ok().flatten();
+        Self {
+            info: info.and_then(|raw| serde_json::from_str(raw.get()).ok()),
+            capabilities: capabilities
+                .and_then(|raw| serde_json::from_str(raw.get()).ok())
+                .unwrap_or_default(),
+        }
     }
 
     /// About how many bytes they take.
@@ -58,9 +78,35 @@ pub struct SessionState {
     /// The origin of the web page that opened the session, in lower case: no other page may use it. Over HTTP
     /// only.
     pub origin: Option<String>,
+    /// The resources that the client watches.
+    pub watched: Watched,
 }
 
 impl SessionState {
+    /// Whether the client is to hear of this change.
+    pub(super) fn is_told(&self, change: &Change, config: &Config) -> bool {
+        let published = match change {
+            Change::Tools => config.changes.tools,
+            Change::Prompts => config.changes.prompts,
+            Change::Resources => config.changes.resources,
+            Change::Resource(uri) => config.subscriptions && self.watched.covers(uri),
+        };
+        self.initialized && published
+    }
+
+    /// Notes what a request of the client changes about the session, if it does.
+    pub(super) fn apply(&mut self, plan: &Plan, limits: &Limits) -> Result<(), Refusal> {
+        match plan {
+            Plan::SetLevel(level) => self.level = *level,
+            Plan::Watch(uri) if !self.watched.insert(Arc::clone(uri), limits) => {
+                return Err(too_many_watched(limits));
+            }
+            Plan::Unwatch(uri) => self.watched.remove(uri),
+            _ => {}
+        }
+        Ok(())
+    }
+
     /// The state after `initialize` was answered with `revision`.
     pub(super) fn open(revision: Revision, params: InitializeRequestParams) -> Self {
         let mut info = params.client_info;
@@ -73,6 +119,7 @@ impl SessionState {
             initialized: false,
             owner: None,
             origin: None,
+            watched: Watched::new(),
         }
     }
 }

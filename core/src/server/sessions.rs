@@ -6,6 +6,7 @@
 //! <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management>
 
 mod caller;
+mod publish;
 mod streams;
 #[cfg(test)]
 mod tests;
@@ -21,6 +22,7 @@ pub use self::caller::Caller;
 use self::streams::Streams;
 pub use self::streams::{Listening, Then};
 use super::asks::{self, ClientResponse};
+use super::dispatch::Plan;
 use super::events::{Event, EventStore, MemoryEvents, StreamId};
 use super::exchange::ExchangeId;
 use super::session::SessionState;
@@ -119,6 +121,20 @@ pub enum SessionQuery {
         /// The least severe level.
         level: LoggingLevel,
     },
+    /// The client wants to be told of updates of this resource.
+    Watch {
+        /// The session.
+        session: SessionId,
+        /// The resource.
+        uri: Arc<str>,
+    },
+    /// It no longer wants that.
+    Unwatch {
+        /// The session.
+        session: SessionId,
+        /// The resource.
+        uri: Arc<str>,
+    },
     /// The client is done with the session.
     End {
         /// The session.
@@ -168,6 +184,8 @@ impl SessionQuery {
             | Self::Answer { session, .. }
             | Self::Initialized { session }
             | Self::SetLevel { session, .. }
+            | Self::Watch { session, .. }
+            | Self::Unwatch { session, .. }
             | Self::End { session }
             | Self::Listen { session, .. } => Some(session),
             Self::As { query, .. } => query.session(),
@@ -181,6 +199,18 @@ impl SessionQuery {
             Self::Begin { .. } | Self::BeginBatch { .. } | Self::Listen { .. } => true,
             Self::As { query, .. } => query.is_followed(),
             _ => false,
+        }
+    }
+}
+
+impl SessionQuery {
+    /// What a request changes about its session, if it does.
+    pub(super) fn of(plan: &Plan, session: SessionId) -> Option<Self> {
+        match plan {
+            Plan::SetLevel(level) => Some(Self::SetLevel { session, level: *level }),
+            Plan::Watch(uri) => Some(Self::Watch { session, uri: Arc::clone(uri) }),
+            Plan::Unwatch(uri) => Some(Self::Unwatch { session, uri: Arc::clone(uri) }),
+            _ => None,
         }
     }
 }
@@ -220,6 +250,8 @@ pub enum SessionAnswer {
     Busy,
     /// A request with this id is in flight in this session already.
     InUse,
+    /// As many resources are watched as [`Limits::watched`] and [`Limits::watched_bytes`] allow.
+    TooManyWatched,
     /// Done.
     Done,
     /// It goes to another exchange.
@@ -289,6 +321,7 @@ pub struct Sessions {
     most: usize,
     idle: Duration,
     in_flight: usize,
+    limits: Limits,
 }
 
 #[derive(Debug)]
@@ -339,6 +372,7 @@ impl Sessions {
             most: limits.sessions,
             idle: limits.session_idle,
             in_flight: limits.in_flight,
+            limits: limits.clone(),
         }
     }
 
@@ -411,6 +445,26 @@ impl Sessions {
             SessionQuery::SetLevel { session, level } => match self.touch(now.mono, &session) {
                 Some(entry) => {
                     entry.state.level = level;
+                    SessionAnswer::Loaded { state: entry.state.clone() }
+                }
+                None => SessionAnswer::Missing,
+            },
+            SessionQuery::Watch { session, uri } => {
+                let limits = self.limits.clone();
+                match self.touch(now.mono, &session) {
+                    Some(entry) => {
+                        if entry.state.watched.insert(uri, &limits) {
+                            SessionAnswer::Loaded { state: entry.state.clone() }
+                        } else {
+                            SessionAnswer::TooManyWatched
+                        }
+                    }
+                    None => SessionAnswer::Missing,
+                }
+            }
+            SessionQuery::Unwatch { session, uri } => match self.touch(now.mono, &session) {
+                Some(entry) => {
+                    entry.state.watched.remove(&uri);
                     SessionAnswer::Loaded { state: entry.state.clone() }
                 }
                 None => SessionAnswer::Missing,

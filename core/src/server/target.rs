@@ -115,7 +115,8 @@ impl Target {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ProtocolRequest {
-    /// The method: one of the lists, `server/discover`, `ping` or `logging/setLevel`.
+    /// The method: one of the lists, `server/discover`, `ping`, `logging/setLevel`, or the two of legacy
+    /// subscriptions.
     pub method: &'static str,
     pub(super) plan: Plan,
 }
@@ -124,7 +125,7 @@ impl ProtocolRequest {
     /// The request, unless it opens a session or is one for the application.
     pub(super) fn new(plan: Plan) -> Result<Self, Plan> {
         let method = match &plan {
-            Plan::Initialize(_) | Plan::Call(_) => return Err(plan),
+            Plan::Initialize(_) | Plan::Call(_) | Plan::Listen(_) => return Err(plan),
             Plan::Ping => "ping",
             Plan::Discover => "server/discover",
             Plan::List(List::Tools, _) => "tools/list",
@@ -132,6 +133,8 @@ impl ProtocolRequest {
             Plan::List(List::Resources, _) => "resources/list",
             Plan::List(List::Templates, _) => "resources/templates/list",
             Plan::SetLevel(_) => "logging/setLevel",
+            Plan::Watch(_) => "resources/subscribe",
+            Plan::Unwatch(_) => "resources/unsubscribe",
         };
         Ok(Self { method, plan })
     }

@@ -92,6 +92,16 @@ pub(super) fn modern(id: &str, method: &str, params: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{{params}{META}}}}}"#)
 }
 
+/// A `subscriptions/listen` with this filter.
+pub(super) fn listen(id: &str, filter: &str) -> String {
+    modern(id, "subscriptions/listen", &format!(r#""notifications":{filter},"#))
+}
+
+/// A server with something of everything, all of which may change.
+pub(super) fn changing() -> Config {
+    full().changes(ListChanges::ALL).subscriptions(true)
+}
+
 /// A client on a byte stream.
 pub(super) struct Client {
     pub(super) server: Connection,
@@ -155,6 +165,15 @@ impl Client {
             .collect()
     }
 
+    /// Sends a `subscriptions/listen` and lets it in.
+    pub(super) fn listen(&mut self, id: &str, filter: &str) -> ListenId {
+        self.send(&listen(id, filter));
+        let mut outputs = self.outputs();
+        let Some(Output::Listen(id, _)) = outputs.pop() else { panic!("{outputs:?} {:?}", self.received()) };
+        self.server.handle_admission(now(), id, Admission::Granted);
+        id
+    }
+
     pub(super) fn call(&mut self, line: &str) -> (CallId, Call) {
         self.send(line);
         let mut calls = self.calls();
@@ -216,6 +235,8 @@ pub(super) fn with(head: RequestHead, fields: &[(&str, Option<&str>)]) -> Reques
 pub(super) struct Web {
     pub(super) config: Arc<Config>,
     pub(super) sessions: Sessions,
+    /// What becomes of those who want to listen.
+    pub(super) admission: Admission,
     exchanges: u64,
 }
 
@@ -227,6 +248,7 @@ pub(super) struct Trip {
     pub(super) calls: Vec<(CallId, Call)>,
     pub(super) cancelled: Vec<CallId>,
     pub(super) answers: Vec<(AskId, Answer)>,
+    pub(super) listens: Vec<Listen>,
     pub(super) told: Vec<String>,
     pub(super) parted: bool,
     pub(super) tokens: Vec<BearerToken>,
@@ -236,7 +258,7 @@ pub(super) struct Trip {
 impl Web {
     pub(super) fn new(config: Config) -> Self {
         let sessions = Sessions::new(&config.limits, Seed::new([1; 32]));
-        Self { config: Arc::new(config), sessions, exchanges: 0 }
+        Self { config: Arc::new(config), sessions, admission: Admission::Granted, exchanges: 0 }
     }
 
     /// Sends a whole request and takes what comes of it at once.
@@ -250,6 +272,7 @@ impl Web {
             calls: Vec::new(),
             cancelled: Vec::new(),
             answers: Vec::new(),
+            listens: Vec::new(),
             told: Vec::new(),
             parted: false,
             tokens: Vec::new(),
@@ -290,6 +313,10 @@ impl Web {
                     trip.exchange.handle_session(now(), answer);
                 }
                 ExchangeOutput::Authenticate(token) => trip.tokens.push(token),
+                ExchangeOutput::Listen(listen) => {
+                    trip.listens.push(listen);
+                    trip.exchange.handle_admission(now(), self.admission.clone());
+                }
                 ExchangeOutput::Initialized => trip.told.push("initialized".into()),
                 ExchangeOutput::Notification { method, params } => {
                     trip.told.push(format!("{method} {params}"))

@@ -48,6 +48,13 @@ impl Transmit {
         }
     }
 
+    /// Holds nothing more than what is to be sent.
+    pub(super) fn shrink(&mut self) {
+        if self.is_empty() {
+            *self = Self::default();
+        }
+    }
+
     /// The buffer, to append to.
     pub(super) fn buffer(&mut self) -> &mut Vec<u8> {
         if self.bytes.capacity() == 0 {

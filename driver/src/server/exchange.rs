@@ -9,8 +9,8 @@ use mcp_proto::error::ErrorObject;
 use mcp_proto::head::{BodyLength, End, RequestHead, ResponseHead};
 use mcp_proto::model::{Json, LoggingMessageNotificationParams};
 use mcp_proto::server::{
-    AuthRefusal, BearerToken, Call, CallId, Exchange, ExchangeId, ExchangeOutput, Grant, Principal, Progress,
-    SessionOutput, WriteResult,
+    AuthRefusal, BearerToken, Call, CallId, Change, Config, Exchange, ExchangeId, ExchangeOutput, Grant,
+    Listen, Principal, Progress, SessionOutput, WriteResult,
 };
 use mcp_proto::time::{Instant, Now};
 
@@ -31,8 +31,6 @@ use crate::wake::WakerSlot;
 /// called at any time and from any thread.
 pub struct ExchangeHandle<R: Runtime> {
     service: Arc<HttpService<R>>,
-    /// What was offered when the request began.
-    offer: Arc<Offer>,
     id: ExchangeId,
     extensions: Extensions,
     inner: Mutex<Inner>,
@@ -41,11 +39,15 @@ pub struct ExchangeHandle<R: Runtime> {
     turn: Turn,
     /// Whether its session may have something for it, so that the service knows where to find it.
     routed: AtomicBool,
+    /// Whether it is among the listeners of the service.
+    listening: AtomicBool,
     this: Weak<Self>,
 }
 
 struct Inner {
     machine: Exchange,
+    /// What was offered when the request began; `None` once there will be no calls.
+    offer: Option<Arc<Offer>>,
     head: Option<(ResponseHead, BodyLength)>,
     /// The head was taken.
     begun: bool,
@@ -54,11 +56,12 @@ struct Inner {
 
 /// What is to be done once the lock is free.
 enum Effect {
-    Call(CallId, Call),
+    Call(Arc<Offer>, CallId, Call),
     Cancelled(CallId),
     Authenticate(BearerToken),
     Report(Report),
     Told(Notification),
+    Listen(Listen),
     /// The session table may have decided something for other exchanges.
     Route,
 }
@@ -89,14 +92,14 @@ impl<R: Runtime> ExchangeHandle<R> {
         let extensions = extensions.or(&service.shared().extensions);
         Arc::new_cyclic(|this| Self {
             service: service.clone(),
-            offer,
             id,
             extensions,
-            inner: Mutex::new(Inner { machine, head: None, begun: false, ended: false }),
+            inner: Mutex::new(Inner { machine, offer: Some(offer), head: None, begun: false, ended: false }),
             calls: Calls::default(),
             waker: WakerSlot::default(),
             turn: Turn::default(),
             routed: AtomicBool::new(false),
+            listening: AtomicBool::new(false),
             this: this.clone(),
         })
     }
@@ -136,13 +139,31 @@ impl<R: Runtime> ExchangeHandle<R> {
 
     /// What the session table has for it.
     pub(super) fn handle_output(&self, output: SessionOutput) {
-        self.say(|machine, now| match output {
+        self.pass_on(|machine, now| match output {
             SessionOutput::Cancel { request, .. } => machine.handle_cancel(now, &request),
             SessionOutput::Answer { response, .. } => machine.handle_answer(now, response),
             SessionOutput::Deliver { event, .. } => machine.handle_delivery(now, &event),
             SessionOutput::Close { .. } => machine.handle_close(now),
             _ => {}
         });
+    }
+
+    /// Something has changed that the client listens for.
+    pub(super) fn tell(&self, config: Arc<Config>, change: &Change) {
+        self.pass_on(|machine, now| {
+            machine.handle_config(now, config);
+            machine.publish(now, change);
+        });
+    }
+
+    /// Passes something on from elsewhere: whoever does it does not wait for this client.
+    fn pass_on(&self, input: impl FnOnce(&mut Exchange, Now)) {
+        input(&mut self.lock().machine, self.service.now());
+        if self.work() != Done::ByAnother
+            && let Some(handle) = self.this.upgrade()
+        {
+            self.service.runtime().wake_aside(Box::new(move || handle.waker.wake()));
+        }
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is to be called at the latest.
@@ -217,17 +238,28 @@ impl<R: Runtime> ExchangeHandle<R> {
         while let Some(output) = inner.machine.poll_output() {
             match output {
                 ExchangeOutput::Head(head, length) => inner.head = Some((head, length)),
-                ExchangeOutput::End | ExchangeOutput::Parted => inner.ended = true,
+                ExchangeOutput::End | ExchangeOutput::Parted => {
+                    inner.ended = true;
+                    self.leave();
+                }
                 ExchangeOutput::Session(query) => {
-                    if query.is_followed() && !self.routed.swap(true, Ordering::SeqCst) {
-                        self.service.remember_route(self.id, self.this.clone());
+                    if query.is_followed() {
+                        self.be_found();
                     }
                     let answer = self.service.query(query);
                     inner.machine.handle_session(self.service.now(), answer);
                     return Some(Effect::Route);
                 }
-                ExchangeOutput::Call(id, call) => return Some(Effect::Call(id, call)),
                 ExchangeOutput::Authenticate(token) => return Some(Effect::Authenticate(token)),
+                ExchangeOutput::Call(id, call) => {
+                    let Some(offer) = inner.offer.clone() else { continue };
+                    return Some(Effect::Call(offer, id, call));
+                }
+                ExchangeOutput::Listen(listen) => {
+                    // It may be long.
+                    inner.offer = None;
+                    return Some(Effect::Listen(listen));
+                }
                 ExchangeOutput::Cancelled(id) => return Some(Effect::Cancelled(id)),
                 ExchangeOutput::Notification { method, params } => {
                     return Some(Effect::Told(Notification::new(method, params)));
@@ -243,10 +275,16 @@ impl<R: Runtime> ExchangeHandle<R> {
 
     fn perform(&self, effect: Effect) {
         match effect {
-            Effect::Call(id, call) => {
+            Effect::Call(offer, id, call) => {
                 if let Some(outlet) = self.this.upgrade() {
-                    self.calls.start(self.service.shared(), &self.offer, outlet, id, call);
+                    self.calls.start(self.service.shared(), &offer, outlet, id, call);
                 }
+            }
+            Effect::Listen(listen) => {
+                self.be_found();
+                self.listening.store(true, Ordering::SeqCst);
+                let admission = self.service.admit(self.id, listen);
+                self.lock().machine.handle_admission(self.service.now(), admission);
             }
             Effect::Cancelled(id) => self.calls.cancel(id),
             Effect::Authenticate(token) => self.authenticate(token),
@@ -282,6 +320,20 @@ impl<R: Runtime> ExchangeHandle<R> {
         &self.service
     }
 
+    /// Lets the service find this exchange.
+    fn be_found(&self) {
+        if !self.routed.swap(true, Ordering::SeqCst) {
+            self.service.remember_route(self.id, self.this.clone());
+        }
+    }
+
+    /// Is no listener any more, if it was one.
+    fn leave(&self) {
+        if self.listening.swap(false, Ordering::SeqCst) {
+            self.service.leave(self.id);
+        }
+    }
+
     /// Says something on behalf of a handler.
     fn say(&self, say: impl FnOnce(&mut Exchange, Now)) {
         say(&mut self.lock().machine, self.service.now());
@@ -299,6 +351,7 @@ fn recognised(extensions: &Extensions) -> Option<Arc<Principal>> {
 
 impl<R: Runtime> Drop for ExchangeHandle<R> {
     fn drop(&mut self) {
+        self.leave();
         if *self.routed.get_mut() {
             self.service.forget_route(self.id);
         }

@@ -10,10 +10,13 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use mcp_proto::head::End;
-use mcp_proto::server::{Config, ExchangeId, SessionAnswer, SessionQuery, Sessions};
+use mcp_proto::server::{
+    Admission, Change, Config, ExchangeId, Listen, Listeners, SessionAnswer, SessionQuery, Sessions,
+};
 use mcp_proto::time::Now;
 
 use super::exchange::ExchangeHandle;
+use super::hub::{Member, Membership};
 use super::{Server, Shared, connection};
 use crate::context::Report;
 use crate::endpoint::{Endpoint, Status};
@@ -53,13 +56,17 @@ impl<R: Runtime> Server<R> {
         let shared = self.into_shared()?;
         let seed = shared.runtime.seed().map_err(|error| Error::io("asking for entropy", error))?;
         let sessions = Mutex::new(Sessions::new(&shared.config.limits, seed));
-        Ok(Arc::new(HttpService {
+        let listeners = Mutex::new(Listeners::new(&shared.config.limits));
+        let service = Arc::new_cyclic(|this: &Weak<HttpService<R>>| HttpService {
+            membership: shared.hub.enter(this.clone()),
             shared,
             sessions,
+            listeners,
             routes: Mutex::default(),
             next_id: AtomicU64::new(0),
             routing: Turn::default(),
-        }))
+        });
+        Ok(service)
     }
 }
 
@@ -67,11 +74,16 @@ impl<R: Runtime> Server<R> {
 pub struct HttpService<R: Runtime> {
     shared: Arc<Shared<R>>,
     sessions: Mutex<Sessions>,
-    /// Legacy exchanges that the session table may have something for.
+    /// Which exchanges listen for what.
+    listeners: Mutex<Listeners>,
+    /// Exchanges that listen, and legacy ones that the session table may have something for.
     routes: Mutex<BTreeMap<ExchangeId, Weak<ExchangeHandle<R>>>>,
     next_id: AtomicU64,
     /// What the table has for one exchange must arrive in order.
     routing: Turn,
+    /// Kept for its end.
+    #[expect(dead_code, reason = "whoever is dropped with it hears of no changes")]
+    membership: Membership,
 }
 
 impl<R: Runtime> HttpService<R> {
@@ -126,6 +138,39 @@ impl<R: Runtime> HttpService<R> {
         });
     }
 
+    /// Whether an exchange may listen. If so, it is told of changes until it leaves.
+    pub(super) fn admit(&self, id: ExchangeId, listen: Listen) -> Admission {
+        match self.shared.admit(&listen) {
+            Admission::Granted => self.listeners().admit(id, listen.wanted),
+            refused => refused,
+        }
+    }
+
+    pub(super) fn leave(&self, id: ExchangeId) {
+        self.listeners().remove(id);
+    }
+
+    /// Ends the streams of those who listen, with their result, for an HTTP stack of your own that is about to
+    /// stop. Calls go on.
+    pub fn shutdown(&self) {
+        let ids: Vec<_> = self.listeners().iter().collect();
+        self.find(ids).iter().for_each(|exchange| exchange.shutdown());
+    }
+
+    /// Modern clients that listen now.
+    pub fn listener_count(&self) -> usize {
+        self.listeners().len()
+    }
+
+    fn find(&self, ids: Vec<ExchangeId>) -> Vec<Arc<ExchangeHandle<R>>> {
+        let routes = self.routes();
+        ids.iter().filter_map(|id| routes.get(id).and_then(Weak::upgrade)).collect()
+    }
+
+    fn listeners(&self) -> MutexGuard<'_, Listeners> {
+        self.listeners.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Legacy sessions that are open now.
     pub fn session_count(&self) -> usize {
         self.sessions().len()
@@ -137,6 +182,16 @@ impl<R: Runtime> HttpService<R> {
 
     fn routes(&self) -> MutexGuard<'_, BTreeMap<ExchangeId, Weak<ExchangeHandle<R>>>> {
         self.routes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<R: Runtime> Member for HttpService<R> {
+    fn tell(&self, change: &Change) {
+        let offer = self.shared.live.offer();
+        let ids = self.listeners().told(change);
+        self.find(ids).iter().for_each(|exchange| exchange.tell(offer.config().clone(), change));
+        self.sessions().publish(self.now(), offer.config(), change);
+        self.route();
     }
 }
 

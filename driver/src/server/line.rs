@@ -7,11 +7,12 @@ use std::time::Duration;
 use mcp_proto::error::ErrorObject;
 use mcp_proto::head::End;
 use mcp_proto::model::{Json, LoggingMessageNotificationParams};
-use mcp_proto::server::{Call, CallId, Connection, Output, Progress, WriteResult};
+use mcp_proto::server::{Call, CallId, Change, Connection, Output, Progress, WriteResult};
 use mcp_proto::time::{Instant, Now};
 
 use super::Shared;
 use super::calls::Calls;
+use super::hub::Member;
 use super::offer::{Current, Offer};
 use crate::context::{Outlet, Report};
 use crate::custom::Notification;
@@ -34,6 +35,8 @@ pub(super) async fn serve<R: Runtime>(shared: Arc<Shared<R>>, stream: R::Stream)
         this: this.clone(),
     });
     let _gone_when_dropped = Gone(link.clone());
+    let member: Arc<dyn Member> = link.clone();
+    let _membership = link.shared.hub.enter(Arc::downgrade(&member));
     runtime.drive(stream, link).await;
 }
 
@@ -133,6 +136,10 @@ impl<R: Runtime> Link<R> {
             Step::Output(Output::Notification { method, params }) => {
                 self.shared.told(Notification::new(method, params));
             }
+            Step::Output(Output::Listen(id, listen)) => {
+                let admission = self.shared.admit(&listen);
+                self.lock().machine.handle_admission(self.shared.runtime.now(), id, admission);
+            }
             Step::Output(_) => {}
         }
     }
@@ -182,6 +189,21 @@ impl<R: Runtime> Endpoint for Link<R> {
 
     fn register(&self, waker: &Waker) {
         self.waker.register(waker);
+    }
+}
+
+impl<R: Runtime> Member for Link<R> {
+    fn tell(&self, change: &Change) {
+        let now = self.shared.runtime.now();
+        let mut inner = self.lock();
+        inner.refresh(now);
+        inner.machine.publish(now, change);
+        drop(inner);
+        if self.work() != Done::ByAnother
+            && let Some(link) = self.this.upgrade()
+        {
+            self.shared.runtime.wake_aside(Box::new(move || link.waker.wake()));
+        }
     }
 }
 

@@ -7,6 +7,7 @@ mod connection;
 mod exchange;
 #[cfg(feature = "http")]
 mod http;
+mod hub;
 mod line;
 mod offer;
 mod registry;
@@ -21,16 +22,17 @@ use std::sync::Arc;
 
 use mcp_proto::diagnostic::Blame;
 use mcp_proto::dialect::{Era, Revision};
-use mcp_proto::error::ApiMisuse;
+use mcp_proto::error::{ApiMisuse, ErrorObject, code};
 use mcp_proto::limits::Limits;
 use mcp_proto::model::{Implementation, Json};
-use mcp_proto::server::{Config, CustomMethod, Principal, Revisions, StateCodec};
+use mcp_proto::server::{Admission, Config, CustomMethod, Listen, Principal, Revisions, StateCodec};
 #[cfg(feature = "http")]
 use mcp_proto::server::{Cors, ResourceServer};
 #[cfg(feature = "seal")]
 use mcp_proto::server::{Keyring, StateKey};
 
 use crate::around::{self, Answer, Around, Next, Request};
+use crate::bus::Bus;
 use crate::completion::ForCompletion;
 use crate::context::Report;
 use crate::custom::{ForMethod, Notification};
@@ -47,6 +49,7 @@ use crate::spans;
 use crate::stdio::Stdio;
 use crate::tool::{Tool, ToolHandler};
 
+use hub::Hub;
 use offer::{Live, Offer};
 use serde::Serialize;
 
@@ -75,7 +78,10 @@ pub struct Server<R: Runtime> {
     listeners: Listeners,
     #[cfg(feature = "http")]
     verifier: Option<Verifier>,
+    on_listen: Option<ListenHook>,
 }
+
+type ListenHook = Arc<dyn Fn(&Listen) -> Result<(), ErrorObject> + Send + Sync>;
 
 pub(crate) type ErrorHook = Arc<dyn Fn(&Report) + Send + Sync>;
 
@@ -92,7 +98,10 @@ pub(crate) struct Shared<R: Runtime> {
     /// What goes around every request, outermost first.
     pub(crate) around: Arc<[Around]>,
     listeners: Listeners,
+    /// Who hears of it when that changes.
+    pub(crate) hub: Arc<Hub>,
     on_error: Option<ErrorHook>,
+    on_listen: Option<ListenHook>,
     /// Who the client on a byte stream is.
     pub(crate) principal: Option<Arc<Principal>>,
     pub(crate) extensions: Extensions,
@@ -103,6 +112,19 @@ pub(crate) struct Shared<R: Runtime> {
 }
 
 impl<R: Runtime> Shared<R> {
+    /// Whether somebody may listen, as far as the application decides it. Call it with no lock held.
+    pub(crate) fn admit(&self, listen: &Listen) -> Admission {
+        let Some(hook) = &self.on_listen else { return Admission::Granted };
+        let mut admission = Admission::Refused(ErrorObject::new(code::INTERNAL, "internal error"));
+        hook::call(|| {
+            admission = match hook(listen) {
+                Ok(()) => Admission::Granted,
+                Err(refusal) => Admission::Refused(refusal),
+            };
+        });
+        admission
+    }
+
     pub(crate) fn report(&self, report: &Report) {
         spans::report(report);
         if let Some(hook) = &self.on_error {
@@ -143,6 +165,7 @@ impl<R: Runtime> Server<R> {
             #[cfg(feature = "seal")]
             state_keys: Vec::new(),
             principal: None,
+            on_listen: None,
             extensions: Extensions::new(),
             around: Vec::new(),
             listeners: BTreeMap::new(),
@@ -356,9 +379,42 @@ impl<R: Runtime> Server<R> {
         self
     }
 
-    /// A handle to change what the server offers, before and while it serves.
+    /// A handle to change what the server offers, before and while it serves. Clients are promised to hear of
+    /// changes of all lists, even of empty ones, and of resources; to promise less,
+    /// [`configure`](Self::configure) it after this.
     pub fn registry(&self) -> Registry {
+        self.live.promise();
         Registry::new(self.live.clone())
+    }
+
+    /// Publishes changes on this bus, and tells clients what comes from it. Default: one within the server. The
+    /// same is promised as by [`registry`](Self::registry).
+    #[must_use]
+    pub fn bus(self, bus: impl Bus + 'static) -> Self {
+        self.live.set_bus(Arc::new(bus));
+        self.live.promise();
+        self
+    }
+
+    /// Asks whether a modern client may listen for changes; the error that refuses is for the client. What it
+    /// could not see otherwise it should not hear of either.
+    ///
+    /// ```
+    /// # use mcp_driver::{ErrorObject, Runtime, Server};
+    /// # fn known<R: Runtime>(server: Server<R>) -> Server<R> {
+    /// server.on_listen(|listen| match &listen.principal {
+    ///     Some(_) => Ok(()),
+    ///     None => Err(ErrorObject::new(1, "who are you?")),
+    /// })
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn on_listen(
+        mut self,
+        hook: impl Fn(&Listen) -> Result<(), ErrorObject> + Send + Sync + 'static,
+    ) -> Self {
+        self.on_listen = Some(Arc::new(hook));
+        self
     }
 
     /// Serves these revisions only. Default: all of them.
@@ -536,7 +592,9 @@ impl<R: Runtime> Server<R> {
             runtime: self.runtime,
             config,
             live: self.live,
+            hub: Arc::default(),
             on_error: self.on_error,
+            on_listen: self.on_listen,
             principal: self.principal,
             extensions: self.extensions,
             around: self.around.into(),
@@ -545,6 +603,14 @@ impl<R: Runtime> Server<R> {
             #[cfg(feature = "http")]
             verifier: self.verifier,
         };
+        let hub = Arc::downgrade(&shared.hub);
+        shared.live.bus().subscribe(Box::new(move |change| match hub.upgrade() {
+            Some(hub) => {
+                hub.tell(change);
+                true
+            }
+            None => false,
+        }));
         for entry in shared.config.tools.iter() {
             for warning in &entry.warnings {
                 shared.report(&Report::ours(format!("tool {}", entry.tool.name), warning));

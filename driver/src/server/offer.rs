@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mcp_proto::error::ApiMisuse;
-use mcp_proto::server::{Config, CustomMethod, Target};
+use mcp_proto::server::{Change, Config, CustomMethod, ListChanges, Target};
 
+use crate::bus::{Bus, LocalBus};
 use crate::handler::{Boxed, Handlers, Run};
 use crate::prompt::{Prompt, PromptArguments};
 use crate::resource::{Resource, ResourceTemplate};
@@ -132,6 +133,20 @@ impl Offer {
         self.handlers.completions.templates.remove(uri_template);
     }
 
+    /// The lists that are not what they were in `old`.
+    pub(crate) fn changes_since(&self, old: &Self) -> Vec<Change> {
+        let (old, new) = (&old.config, &self.config);
+        let same = |kept: bool, change| (!kept).then_some(change);
+        let resources = alike(old.resources.iter(), new.resources.iter())
+            && alike(old.templates.iter(), new.templates.iter());
+        let changes = [
+            same(alike(old.tools.iter(), new.tools.iter()), Change::Tools),
+            same(alike(old.prompts.iter(), new.prompts.iter()), Change::Prompts),
+            same(resources, Change::Resources),
+        ];
+        changes.into_iter().flatten().collect()
+    }
+
     /// Whether `target` was found in this snapshot, and not in an earlier or later one.
     fn made(&self, target: &Target) -> bool {
         let config = &self.config;
@@ -154,6 +169,11 @@ impl Offer {
     }
 }
 
+/// Whether two lists have the very same entries in the same order.
+fn alike<'a, E: 'a>(old: impl Iterator<Item = &'a Arc<E>>, new: impl Iterator<Item = &'a Arc<E>>) -> bool {
+    old.map(Arc::as_ptr).eq(new.map(Arc::as_ptr))
+}
+
 /// Clients ask for suggestions for what is declared only.
 fn completable(known: bool, kind: &str, name: &str, argument: &str) -> Result<(), ApiMisuse> {
     if known {
@@ -167,17 +187,39 @@ pub(crate) struct Live {
     offer: Mutex<Arc<Offer>>,
     /// Counts the snapshots, so that whoever has one sees without the lock whether it is still in force.
     generation: AtomicU64,
+    bus: Mutex<Arc<dyn Bus>>,
 }
 
 impl Live {
     pub(crate) fn new(config: Config) -> Self {
         let offer = Offer { config: Arc::new(config), handlers: Handlers::default() };
-        Self { offer: Mutex::new(Arc::new(offer)), generation: AtomicU64::new(0) }
+        Self {
+            offer: Mutex::new(Arc::new(offer)),
+            generation: AtomicU64::new(0),
+            bus: Mutex::new(Arc::new(LocalBus::new())),
+        }
     }
 
     /// The snapshot in force.
     pub(crate) fn offer(&self) -> Arc<Offer> {
         self.lock().clone()
+    }
+
+    /// What changes are published on.
+    pub(crate) fn bus(&self) -> Arc<dyn Bus> {
+        self.bus.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn set_bus(&self, bus: Arc<dyn Bus>) {
+        *self.bus.lock().unwrap_or_else(PoisonError::into_inner) = bus;
+    }
+
+    /// Promises clients that they hear of changes.
+    pub(crate) fn promise(&self) {
+        self.build(|offer| {
+            let config = offer.config_mut();
+            (config.changes, config.subscriptions) = (ListChanges::ALL, true);
+        });
     }
 
     /// Changes a server that is being put together: in place, as nobody else has the snapshot.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use mcp_proto::error::ApiMisuse;
+use mcp_proto::server::Change;
 
 use super::offer::{Live, Offer};
 use crate::completion::ForCompletion;
@@ -14,6 +15,8 @@ use crate::tool::{Tool, ToolHandler};
 
 /// A handle on what a server offers, to change it at any time and from any thread; handlers may have one, too.
 /// Made by [`Server::registry`](crate::Server::registry). Clones change the same server.
+///
+/// Clients hear of what changes as far as their revision and transport allow: see [`Bus`](crate::Bus).
 ///
 /// ```
 /// # use mcp_driver::{Context, Registry, Tool};
@@ -35,8 +38,8 @@ impl Registry {
         Self { live }
     }
 
-    /// Makes one change of many: whoever asks sees all of it or nothing. Calls that are running already go on
-    /// with what they began with.
+    /// Makes one change of many: whoever asks sees all of it or nothing, and clients are told once of each list
+    /// that it changes. Calls that are running already go on with what they began with.
     ///
     /// # Errors
     /// When a definition is one that the specification forbids or whose name is taken. Then nothing changes.
@@ -46,8 +49,21 @@ impl Registry {
         change(&mut changes);
         let mut steps = changes.steps.into_iter();
         let replaced = self.live.replace(|offer| steps.try_for_each(|step| step(offer)))?;
-        drop(replaced);
+        let (old, new) = replaced;
+        let changes = new.changes_since(&old);
+        drop((old, new));
+        changes.iter().for_each(|change| self.publish(change));
         Ok(())
+    }
+
+    /// Tells clients that watch the resource at `uri`, or one that it lies below, that it is not what it was.
+    pub fn resource_updated(&self, uri: impl Into<Arc<str>>) {
+        self.publish(&Change::Resource(uri.into()));
+    }
+
+    /// Tells clients of a change that the registry knows nothing of, such as what a handler lists.
+    pub fn publish(&self, change: &Change) {
+        self.live.bus().publish(change);
     }
 }
 

@@ -1,12 +1,18 @@
 //! Servers that change while they serve, and whoever hears of it.
 
-use mcp_driver::{Calls, Context, EraChoice, Json, Registry, Server, Tool, ToolError};
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_driver::{
+    Calls, Context, EraChoice, ErrorObject, Json, Limits, LocalBus, Registry, Resource, Runtime, Server,
+    Tool, ToolError,
+};
 use serde_json::json;
 
 use super::streams::{client, ends};
-use super::{ERAS, call, hosted, text};
+use super::{ERAS, Host, call, hosted, text};
 use crate::kit::{Client, Kit, background};
-use crate::support::{Events, Gate};
+use crate::support::{Events, Gate, Raw, eventually, within};
 
 fn no_arguments(name: &str) -> Tool {
     Tool::new(name).input_schema(Json::parse(r#"{"type":"object"}"#).unwrap())
@@ -115,5 +121,224 @@ pub fn a_call_keeps_the_handler_it_began_with<K: Kit>(_: &str) {
     gate.open();
     assert_eq!(slow.join().unwrap().text(), "done");
     K::wait(client.close()).unwrap();
+    host.end();
+}
+
+const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+const FIELDS: &str = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\n";
+const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}"#;
+const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
+
+fn listen(id: &str, filter: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"subscriptions/listen","params":{{"notifications":{{{filter}}},{META}}}}}"#
+    )
+}
+
+/// A server with a tool and a resource, all of which may change.
+fn watched<K: Kit>() -> (Server<K::Runtime>, Registry) {
+    let (server, registry) = changeable::<K>();
+    (server.resource(Resource::new("kiln://state", "state"), "warm"), registry)
+}
+
+fn host<K: Kit>(server: Server<K::Runtime>) -> Host<K> {
+    let (_, events) = Events::new();
+    hosted::<K>(server, Gate::default(), events)
+}
+
+/// A client by hand that listens over HTTP.
+fn listening(url: &str, filter: &str) -> Raw {
+    let mut raw = Raw::connect(url);
+    raw.post(FIELDS, &listen("7", filter));
+    raw.expect(ACKNOWLEDGED);
+    raw
+}
+
+/// A client by hand on a byte stream.
+fn raw_on_a_stream<K: Kit>(server: Server<K::Runtime>) -> (Raw, Served) {
+    let runtime = K::Runtime::default();
+    let listener = K::block_on(runtime.listen("127.0.0.1:0".into())).unwrap();
+    let raw = Raw::connect(&format!("http://{}/", runtime.local_address(&listener).unwrap()));
+    let (_, stream) = K::block_on(runtime.accept(listener));
+    let stream = stream.unwrap();
+    (raw, background::<K, _>(move || K::wait(server.serve_stream(stream))))
+}
+
+const EVERYTHING: &str = r#""toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true,"resourceSubscriptions":["kiln://state"]"#;
+
+fn change(registry: &Registry) {
+    registry
+        .change(|offer| {
+            offer.tool(no_arguments("new"), |_: Json, _: Context| Ok("new"));
+            offer.tool(no_arguments("other"), |_: Json, _: Context| Ok("other"));
+            offer.remove_tool("never there");
+            offer.remove_prompt("never there");
+        })
+        .unwrap();
+    registry.resource_updated("kiln://state");
+}
+
+#[track_caller]
+fn counts(lines: &[String], expected: [usize; 3]) {
+    let count = |text: &str| lines.iter().filter(|line| line.contains(text)).count();
+    let found = [count("tools/list_changed"), count("prompts/list_changed"), count("resources/list_changed")];
+    assert_eq!(found, expected, "{lines:#?}");
+}
+
+/// SUB-02, SUB-03, SUB-19, SUB-22: a change set is told once to each stream that is for it, of each kind that it
+/// changes, with the id of the subscription.
+pub fn listeners_are_told_once_over_http<K: Kit>(_: &str) {
+    let (server, registry) = watched::<K>();
+    let host = host::<K>(server);
+    let mut all: Vec<_> = (0..3).map(|_| listening(&host.url, EVERYTHING)).collect();
+    let mut some = listening(&host.url, r#""resourceSubscriptions":["kiln://state"]"#);
+    change(&registry);
+    for raw in &mut all {
+        let lines = raw.until("resources/updated");
+        counts(&lines, [1, 0, 0]);
+        assert!(lines.iter().all(|line| !line.contains("data") || line.contains(r#"subscriptionId":7"#)));
+    }
+    counts(&some.until("resources/updated"), [0, 0, 0]);
+    // What is told is there.
+    assert_eq!(names::<K>(&host.client(EraChoice::Modern)), ["old", "new", "other"]);
+    host.end();
+}
+
+/// SUB-08, SUB-12, SUBL-04, SUBL-05: on a byte stream a subscription and a legacy session are told, each in its
+/// own way.
+pub fn listeners_are_told_once_on_a_stream<K: Kit>(_: &str) {
+    let (server, registry) = watched::<K>();
+    let (mut raw, served) = raw_on_a_stream::<K>(server);
+    let subscribe =
+        r#"{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"kiln://state"}}"#;
+    for line in [INITIALIZE, INITIALIZED, subscribe, &listen("7", EVERYTHING)] {
+        raw.write(&format!("{line}\n"));
+    }
+    raw.expect(ACKNOWLEDGED);
+    change(&registry);
+    let lines = [raw.until("resources/updated"), raw.until("resources/updated")].concat();
+    counts(&lines, [2, 0, 0]);
+    let own = lines.iter().filter(|line| line.contains(r#"subscriptionId":7"#)).count();
+    assert_eq!(own, 2, "{lines:#?}");
+    raw.write("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":7}}\n");
+    raw.write(&format!("{}\n", subscribe.replace("subscribe", "unsubscribe")));
+    raw.expect(r#""result":{}"#);
+    registry.change(|offer| offer.remove_tool("old")).unwrap();
+    registry.resource_updated("kiln://state");
+    raw.write("{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"ping\"}\n");
+    let lines = raw.until(r#""id":9"#);
+    counts(&lines, [1, 0, 0]);
+    assert!(lines.len() == 2 && !lines[0].contains("subscriptionId"), "{lines:#?}");
+    drop(raw);
+    served.join().unwrap();
+}
+
+/// SUB-13, SUB-14: a server that stops ends its streams with their result, and is then done.
+pub fn stopping_ends_streams_with_their_result<K: Kit>(_: &str) {
+    let (server, _registry) = watched::<K>();
+    let host = host::<K>(server);
+    let mut raw = listening(&host.url, EVERYTHING);
+    host.stop.stop();
+    raw.expect(r#""resultType":"complete""#);
+    host.end();
+}
+
+/// Limits::listens: one more is answered 503; a client that closes its stream makes room.
+pub fn streams_of_changes_are_bounded<K: Kit>(_: &str) {
+    let (server, _registry) = watched::<K>();
+    let mut limits = Limits::default();
+    limits.listens = 1;
+    let host = host::<K>(server.limits(limits));
+    let first = listening(&host.url, EVERYTHING);
+    let status = || {
+        let mut raw = Raw::connect(&host.url);
+        raw.post(&format!("Connection: close\r\n{FIELDS}"), &listen("8", ""));
+        raw.status()
+    };
+    assert_eq!(status(), 503);
+    drop(first);
+    eventually("there is room", || Some(status()).filter(|status| *status == 200).ok_or("503"));
+    host.end();
+}
+
+/// The application decides who may listen, and what the others are told.
+pub fn the_application_refuses_listeners<K: Kit>(_: &str) {
+    let (server, _registry) = watched::<K>();
+    let host = host::<K>(server.on_listen(|listen| match listen.wanted.tools {
+        true => Err(ErrorObject::new(7, "not the tools")),
+        false => Ok(()),
+    }));
+    let mut raw = Raw::connect(&host.url);
+    raw.post(FIELDS, &listen("8", EVERYTHING));
+    assert!(raw.answer().body.contains("not the tools"));
+    listening(&host.url, r#""promptsListChanged":true"#);
+    host.end();
+}
+
+/// A client that does not read holds up neither whoever publishes nor other clients.
+pub fn a_client_that_does_not_read_holds_up_nobody<K: Kit>(_: &str) {
+    let (server, registry) = watched::<K>();
+    let host = host::<K>(server);
+    let deaf = listening(&host.url, r#""resourceSubscriptions":["kiln://state"]"#);
+    let mut other = listening(&host.url, EVERYTHING);
+    let long = "x".repeat(2_000);
+    within(Duration::from_secs(20), || {
+        for number in 0..4_000 {
+            registry.resource_updated(format!("kiln://state/{number}/{long}"));
+            if number % 1_000 == 0 {
+                change_tools(&registry, number);
+                other.expect("tools/list_changed");
+            }
+        }
+    });
+    drop(deaf);
+    host.end();
+}
+
+fn change_tools(registry: &Registry, number: usize) {
+    let tool = no_arguments(&format!("tool-{number}"));
+    registry.change(|offer| offer.tool(tool, |_: Json, _: Context| Ok("x"))).unwrap();
+}
+
+/// What is published on a bus reaches the clients of all servers on it.
+pub fn servers_share_a_bus<K: Kit>(_: &str) {
+    let bus = Arc::new(LocalBus::new());
+    let (one, registry) = watched::<K>();
+    let (other, _registry) = watched::<K>();
+    let hosts = [one, other].map(|server| host::<K>(server.bus(bus.clone())));
+    let mut listeners = hosts.each_ref().map(|host| listening(&host.url, EVERYTHING));
+    change(&registry);
+    for listener in &mut listeners {
+        counts(&listener.until("resources/updated"), [1, 0, 0]);
+    }
+    hosts.into_iter().for_each(Host::end);
+}
+
+/// SUBL-02, SUBL-04, SUBL-05, HTTPL-28: a legacy client over HTTP is told on the stream of its session.
+pub fn legacy_sessions_are_told_on_their_stream<K: Kit>(_: &str) {
+    let (server, registry) = watched::<K>();
+    let host = host::<K>(server);
+    let mut raw = Raw::connect(&host.url);
+    raw.post("", INITIALIZE);
+    let answer = raw.answer();
+    assert!(answer.body.contains(r#""subscribe":true"#), "{}", answer.body);
+    let session = format!("Mcp-Session-Id: {}\r\n", answer.header("Mcp-Session-Id").unwrap());
+    raw.post(&session, INITIALIZED);
+    assert_eq!(raw.answer().status, 202);
+    let subscribe =
+        r#"{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"kiln://state"}}"#;
+    raw.post(&session, subscribe);
+    assert!(raw.answer().body.contains(r#""result":{}"#));
+    let mut stream = Raw::connect(&host.url);
+    let address = host.url.strip_prefix("http://").unwrap().split('/').next().unwrap();
+    stream.write(&format!(
+        "GET /mcp HTTP/1.1\r\nHost: {address}\r\nAccept: text/event-stream\r\n{session}\r\n"
+    ));
+    stream.expect("data:");
+    change(&registry);
+    let lines = stream.until("resources/updated");
+    counts(&lines, [1, 0, 0]);
+    assert!(lines.iter().all(|line| !line.contains("subscriptionId")));
     host.end();
 }

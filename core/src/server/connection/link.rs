@@ -6,6 +6,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::Output;
+use super::listen::Listeners;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Era;
 use crate::error::{ApiMisuse, ErrorObject, code};
@@ -15,7 +16,7 @@ use crate::server::answers;
 use crate::server::asks::{Asks, ClientResponse};
 use crate::server::batch::{Batches, Finished};
 use crate::server::call::{CallId, Progress, WriteResult};
-use crate::server::config::Config;
+use crate::server::config::{Config, Transport};
 use crate::server::dispatch::{self, Notice, Params, Plan, Speech};
 use crate::server::in_flight::{InFlight, Running};
 use crate::server::notify;
@@ -37,6 +38,7 @@ pub(super) struct Link {
     pub(super) asks: Asks,
     /// No response can come any more.
     pub(super) deaf: bool,
+    pub(super) listeners: Listeners,
     batches: Batches,
     pub(super) transmit: Transmit,
     pub(super) outputs: VecDeque<Output>,
@@ -52,6 +54,7 @@ impl Link {
             calls: InFlight::default(),
             asks: Asks::default(),
             deaf: false,
+            listeners: Listeners::default(),
             batches: Batches::default(),
             transmit: Transmit::default(),
             outputs: VecDeque::new(),
@@ -215,15 +218,17 @@ impl Link {
         if batch.is_some() && request.method == "initialize" {
             return Err(Refusal::plain(code::INVALID_REQUEST, "`initialize` must not be in a batch"));
         }
-        match dispatch::plan(&config, era, request, &params, whole)? {
+        match dispatch::plan(&config, (era, Transport::Stream), request, &params, whole)? {
             Plan::Initialize(params) => {
                 let session = dispatch::open(&config, *params, 0)?;
-                self.send(&request.id, batch, |out| answers::initialize(&config, &session, &request.id, out));
+                self.send(&request.id, batch, |out| {
+                    answers::initialize(&config, Transport::Stream, &session, &request.id, out)
+                });
                 self.session = Some(session);
             }
             Plan::Call(draft) => {
                 resource_server::permit(self.principal.as_deref(), &draft.target)?;
-                if self.calls.contains(&request.id) {
+                if self.is_used(&request.id) {
                     return Err(dispatch::id_in_use());
                 }
                 if self.calls.len() >= config.limits.in_flight {
@@ -239,12 +244,13 @@ impl Link {
                 }
                 self.outputs.push_back(Output::Call(id, call));
             }
+            Plan::Listen(wanted) => self.listen(request, &params, revision, wanted)?,
             plan => {
-                if let (Plan::SetLevel(level), Some(session)) = (&plan, &mut self.session) {
-                    session.level = *level;
+                if let Some(session) = &mut self.session {
+                    session.apply(&plan, &config.limits)?;
                 }
                 self.send(&request.id, batch, |out| {
-                    dispatch::answer(&config, revision, &request.id, &plan, out)
+                    dispatch::answer(&config, Transport::Stream, revision, &request.id, &plan, out)
                 });
             }
         }
@@ -263,7 +269,9 @@ impl Link {
             },
             Notice::Cancelled { request, reason } => {
                 // Unknown and finished requests: the cancellation came too late, which is nobody's fault.
-                if let Some(running) = self.calls.cancel(&request) {
+                if self.unlisten(&request) {
+                    self.diagnose(dispatch::cancelled(&request, reason));
+                } else if let Some(running) = self.calls.cancel(&request) {
                     self.outputs.push_back(Output::Cancelled(running.id));
                     self.end_asks(running.id);
                     self.diagnose(dispatch::cancelled(&request, reason));
@@ -351,17 +359,23 @@ impl Link {
     pub(super) fn proceed(&mut self, call: CallId) {
         let Some(request) = self.calls.protocol(call) else { return };
         let Some(Running { request: id, revision, batch, .. }) = self.calls.finish(call) else { return };
-        if let (Plan::SetLevel(level), Some(session)) = (&request.plan, &mut self.session) {
-            session.level = *level;
-        }
         let config = Arc::clone(&self.config);
-        self.send(&id, batch, |out| dispatch::answer(&config, revision, &id, &request.plan, out));
+        let applied = match &mut self.session {
+            Some(session) => session.apply(&request.plan, &config.limits),
+            None => Ok(()),
+        };
+        match applied {
+            Ok(()) => self.send(&id, batch, |out| {
+                dispatch::answer(&config, Transport::Stream, revision, &id, &request.plan, out)
+            }),
+            Err(refusal) => self.refuse(Some(&id), refusal, batch),
+        }
         self.over(batch);
     }
 
     /// Writes a response, on a line of its own or into its batch. One that cannot be written becomes an
     /// internal error.
-    fn send(
+    pub(super) fn send(
         &mut self,
         id: &RequestId,
         batch: Option<u64>,
@@ -390,7 +404,7 @@ impl Link {
         }
     }
 
-    fn refuse(&mut self, id: Option<&RequestId>, refusal: Refusal, batch: Option<u64>) {
+    pub(super) fn refuse(&mut self, id: Option<&RequestId>, refusal: Refusal, batch: Option<u64>) {
         let error = refusal.error();
         self.write(batch, |out| jsonrpc::write_error(out, id, &error));
         let diagnostic = Diagnostic::new("jsonrpc", refusal.detail);
@@ -400,7 +414,7 @@ impl Link {
         });
     }
 
-    fn diagnose(&mut self, diagnostic: Diagnostic) {
+    pub(super) fn diagnose(&mut self, diagnostic: Diagnostic) {
         self.outputs.push_back(Output::Diagnostic(diagnostic));
     }
 

@@ -14,6 +14,7 @@ mod messages;
 mod notifications;
 mod prompts;
 mod resources;
+mod subscriptions;
 
 use super::*;
 use crate::diagnostic::Blame;
@@ -21,7 +22,9 @@ use crate::dialect::{Era, Revision};
 use crate::model::Json;
 use crate::model::capabilities::ClientCapabilities;
 use crate::model::logging::LoggingLevel;
-use crate::server::testing::{Client, META, NAMED, at, config, full, initialize, limits, modern, now, text};
+use crate::server::testing::{
+    Client, META, NAMED, at, changing, config, full, initialize, limits, listen, modern, now, text,
+};
 use crate::server::{Revisions, missing_capabilities};
 use alloc::format;
 use alloc::string::ToString;

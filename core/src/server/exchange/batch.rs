@@ -14,7 +14,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::Era;
 use crate::error::code;
 use crate::server::asks::ClientResponse;
-use crate::server::config::Config;
+use crate::server::config::{Config, Transport};
 use crate::server::dispatch::{self, Notice, Params, Plan};
 use crate::server::refusal::{self, Refusal};
 use crate::server::session::SessionState;
@@ -85,7 +85,7 @@ impl Exchange {
         let config = Arc::clone(&self.config);
         let params = Params::read(request.params)?;
         let whole = request.params.map_or("", |params| params.get());
-        let plan = dispatch::plan(&config, Era::Legacy, request, &params, whole);
+        let plan = dispatch::plan(&config, (Era::Legacy, Transport::Http), request, &params, whole);
         self.permit(&request.method, plan.as_ref().ok().and_then(Plan::target))?;
         match plan? {
             Plan::Call(draft) => {
@@ -101,13 +101,11 @@ impl Exchange {
                 self.begin(call, Some(batch));
             }
             plan => {
-                if let (Plan::SetLevel(level), Some(session)) = (&plan, self.session.clone()) {
-                    let level = *level;
-                    self.query(SessionQuery::SetLevel { session, level });
-                }
+                self.apply(&plan)?;
                 let mut written = Ok(());
                 self.batches.answer(batch, |out| {
-                    written = dispatch::answer(&config, state.revision, &request.id, &plan, out);
+                    written =
+                        dispatch::answer(&config, Transport::Http, state.revision, &request.id, &plan, out);
                     if written.is_err() {
                         jsonrpc::write_error(out, Some(&request.id), &refusal::unwritable());
                     }

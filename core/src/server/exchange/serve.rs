@@ -1,5 +1,6 @@
 //! From the body of a request to its answer, with the session in between where there is one.
 
+use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -13,11 +14,13 @@ use crate::error::{ApiMisuse, code};
 use crate::head::Headers;
 use crate::server::answers;
 use crate::server::asks::ClientResponse;
+use crate::server::config::Transport;
 use crate::server::dispatch::{self, Draft, Notice, Params, Plan, Speech};
 use crate::server::headers;
 use crate::server::refusal::{self, Refusal};
-use crate::server::session::SessionState;
+use crate::server::session::{ClientDetails, SessionState};
 use crate::server::sessions::{SessionAnswer, SessionId, SessionQuery};
+use crate::server::subscription::{Listen, Subscription, too_many_watched};
 use crate::server::target::Target;
 use crate::wire::jsonrpc::{self, Incoming, Malformed, Message, Notification, Request, RequestId};
 
@@ -48,6 +51,8 @@ enum Verdict {
     Ask(SessionQuery, Asked),
     /// Answer a modern request.
     Answer { id: RequestId, revision: Revision, plan: Plan },
+    /// Let the client listen, if it may.
+    Listen(Listen, Box<Subscription>),
     /// Hand a modern call out.
     Call { id: RequestId, revision: Revision, draft: Draft },
     /// Nothing is to be answered.
@@ -84,6 +89,7 @@ impl Exchange {
                 let call = draft.call(id, revision, None, self.config.logging, text);
                 self.begin(call, None);
             }
+            Ok(Verdict::Listen(listen, subscription)) => self.listen(listen, subscription),
             Ok(Verdict::Accept(told)) => self.accept(told),
             Err((id, era, refusal)) => self.refuse(id.as_ref(), era, &refusal),
         }
@@ -186,7 +192,7 @@ impl Exchange {
             headers::check_name(&self.head.headers, &name)?;
         }
         let id = request.id.clone();
-        let plan = dispatch::plan(&self.config, Era::Modern, request, params, text);
+        let plan = dispatch::plan(&self.config, (Era::Modern, Transport::Http), request, params, text);
         self.permit(&request.method, plan.as_ref().ok().and_then(Plan::target))?;
         Ok(match plan? {
             Plan::Call(draft) => {
@@ -194,6 +200,12 @@ impl Exchange {
                     headers::check_mirrored(&self.head.headers, tool, draft.arguments(text))?;
                 }
                 Verdict::Call { id, revision, draft }
+            }
+            Plan::Listen(wanted) => {
+                let client = Arc::new(ClientDetails::of(&params.meta));
+                let listen = Listen::new(wanted.clone(), self.principal.clone(), client, revision);
+                let subscription = Subscription::new(id, revision, wanted);
+                Verdict::Listen(listen, Box::new(subscription))
             }
             plan => Verdict::Answer { id, revision, plan },
         })
@@ -207,7 +219,7 @@ impl Exchange {
     ) -> Result<Verdict, Refusal> {
         headers::check_legacy_version(&self.head.headers, &self.config)?;
         let id = request.id.clone();
-        let plan = dispatch::plan(&self.config, Era::Legacy, request, params, text);
+        let plan = dispatch::plan(&self.config, (Era::Legacy, Transport::Http), request, params, text);
         self.permit(&request.method, plan.as_ref().ok().and_then(Plan::target))?;
         let plan = match plan {
             Ok(Plan::Initialize(params)) => {
@@ -225,10 +237,8 @@ impl Exchange {
                 (SessionQuery::Begin { session, request, exchange }, Asked::Call { id, draft })
             }
             Ok(plan) => {
-                let query = match &plan {
-                    Plan::SetLevel(level) => SessionQuery::SetLevel { session, level: *level },
-                    _ => SessionQuery::Load { session },
-                };
+                let query = SessionQuery::of(&plan, session.clone());
+                let query = query.unwrap_or(SessionQuery::Load { session });
                 (query, Asked::Other(Ask::Answer { id, plan }))
             }
             Err(refusal) => (SessionQuery::Load { session }, Asked::Other(Ask::Refuse { id, refusal })),
@@ -321,6 +331,7 @@ impl Exchange {
                 Refusal::plain(code::INTERNAL, "the sessions cannot be reached").with_status(503)
             }
             (_, SessionAnswer::Busy) => dispatch::too_many(self.config.limits.in_flight),
+            (_, SessionAnswer::TooManyWatched) => too_many_watched(&self.config.limits),
             (_, SessionAnswer::InUse) => dispatch::id_in_use(),
             // The table answered something else than what was asked.
             _ => Refusal::plain(code::INTERNAL, "the session could not be asked").with_status(500),
@@ -335,12 +346,12 @@ impl Exchange {
         }
         self.reply.headers = Headers::new().with(headers::SESSION, session.as_str());
         let config = Arc::clone(&self.config);
-        self.write(id, |out| answers::initialize(&config, state, id, out));
+        self.write(id, |out| answers::initialize(&config, Transport::Http, state, id, out));
     }
 
     fn answer(&mut self, id: &RequestId, revision: Revision, plan: &Plan) {
         let config = Arc::clone(&self.config);
-        self.write(id, |out| dispatch::answer(&config, revision, id, plan, out));
+        self.write(id, |out| dispatch::answer(&config, Transport::Http, revision, id, plan, out));
     }
 
     fn accept(&mut self, told: Option<ExchangeOutput>) {
@@ -351,7 +362,11 @@ impl Exchange {
     }
 
     /// The answer to the only request. One that cannot be written becomes an internal error.
-    fn write(&mut self, id: &RequestId, write: impl FnOnce(&mut Vec<u8>) -> Result<(), ApiMisuse>) {
+    pub(super) fn write(
+        &mut self,
+        id: &RequestId,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), ApiMisuse>,
+    ) {
         let mut failed = None;
         let head = self.reply.answer(|out| {
             if let Err(misuse) = write(out) {

@@ -57,10 +57,13 @@ impl Exchange {
         }
     }
 
-    /// The server is about to stop: a stream that others speak on ends. Calls may finish.
+    /// The server is about to stop: a stream that others speak on ends, one of changes with its result (SUB-13).
+    /// Calls may finish.
     pub fn shutdown(&mut self, _now: Now) {
-        if let Stage::Carrying { .. } = self.stage {
-            self.stop_carrying(Some(RETRY), true);
+        match self.stage {
+            Stage::Carrying { .. } => self.stop_carrying(Some(RETRY), true),
+            Stage::Admitting(_) | Stage::Listening(_) => self.end_listening(),
+            _ => {}
         }
     }
 

@@ -13,14 +13,15 @@ mod properties;
 mod request;
 mod responses;
 mod streams;
+mod subscriptions;
 
 use super::*;
 use crate::dialect::Revision;
 use crate::model::Json;
 use crate::model::logging::LoggingLevel;
 use crate::server::testing::{
-    META, NAMED, Trip, Web, at, config, head, initialize, legacy_head, limits, modern, modern_head, now,
-    text, with,
+    META, NAMED, Trip, Web, at, changing, config, head, initialize, legacy_head, limits, listen, modern,
+    modern_head, now, text, with,
 };
 use crate::server::{Hosts, HttpPolicy, Origins, Revisions, SessionOutput};
 use alloc::format;

@@ -67,6 +67,11 @@ fn scripts_reach_what_matters() {
         "\"method\":\"roots/list\"",
         "\"requestId\":\"ask-",
         "input_required",
+        "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/subscriptions/acknowledged",
+        "notifications/tools/list_changed",
+        "notifications/resources/updated",
+        "\"resultType\":\"complete\",\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":18",
+        "too many subscriptions are open",
     ] {
         assert!(sent.contains(part), "never sent: {part}");
     }

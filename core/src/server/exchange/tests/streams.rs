@@ -3,13 +3,13 @@ use crate::limits::Limits;
 use crate::time::Duration;
 
 /// The head of a GET.
-fn get(session: &SessionId, after: Option<&str>) -> RequestHead {
+pub(super) fn get(session: &SessionId, after: Option<&str>) -> RequestHead {
     let head = with(head("GET"), &[("Accept", Some("text/event-stream"))]);
     with(head, &[("Mcp-Session-Id", Some(session.as_str())), ("Last-Event-ID", after)])
 }
 
 /// Gives exchanges what the table has for them.
-fn route(web: &mut Web, trips: &mut [&mut Trip]) {
+pub(super) fn route(web: &mut Web, trips: &mut [&mut Trip]) {
     while let Some(output) = web.sessions.poll_output() {
         let Some(trip) = trips.iter_mut().find(|trip| Some(trip.exchange.id) == output.exchange()) else {
             continue;

@@ -1,0 +1,219 @@
+//! What a connection tells of by itself: to its subscriptions, and to its legacy session.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::Output;
+use super::link::Link;
+use crate::dialect::Revision;
+use crate::error::{ApiMisuse, code};
+use crate::server::change::Change;
+use crate::server::dispatch::{self, Params};
+
+use crate::server::notify;
+use crate::server::refusal::{self, Refusal};
+use crate::server::session::ClientDetails;
+use crate::server::subscription::{Admission, Listen, Subscription, Waiting, ahead_of, too_many_listen};
+use crate::server::wanted::Wanted;
+use crate::wire::jsonrpc::{self, Request, RequestId};
+
+/// Names a subscription within its connection; never reused there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ListenId(pub(in crate::server) u64);
+
+/// Whoever listens on a connection.
+#[derive(Debug, Default)]
+pub(super) struct Listeners {
+    /// In the order of their ids.
+    open: Vec<Listener>,
+    last: u64,
+    /// What waits for the legacy session.
+    session: Waiting,
+    /// Listeners, the session among them, that something waits for.
+    behind: usize,
+}
+
+#[derive(Debug)]
+struct Listener {
+    id: ListenId,
+    subscription: Subscription,
+    /// Whether it was let in.
+    acknowledged: bool,
+}
+
+impl Listeners {
+    pub(super) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    fn count_behind(&mut self) {
+        let waiting = self.open.iter().map(|listener| &listener.subscription.waiting);
+        self.behind = waiting.chain([&self.session]).filter(|waiting| !waiting.is_empty()).count();
+    }
+}
+
+impl Link {
+    /// Whether a request with this id is under way.
+    pub(super) fn is_used(&self, request: &RequestId) -> bool {
+        self.calls.contains(request)
+            || self.listeners.open.iter().any(|listener| listener.subscription.request == *request)
+    }
+
+    pub(super) fn listen(
+        &mut self,
+        request: &Request<'_>,
+        params: &Params<'_>,
+        revision: Revision,
+        wanted: Wanted,
+    ) -> Result<(), Refusal> {
+        if self.is_used(&request.id) {
+            return Err(dispatch::id_in_use());
+        }
+        if self.listeners.open.len() >= self.config.limits.listens {
+            return Err(too_many_listen());
+        }
+        self.listeners.last += 1;
+        let id = ListenId(self.listeners.last);
+        let listen = Listen::new(
+            wanted.clone(),
+            self.principal.clone(),
+            Arc::new(ClientDetails::of(&params.meta)),
+            revision,
+        );
+        let subscription = Subscription::new(request.id.clone(), revision, wanted);
+        self.listeners.open.push(Listener { id, subscription, acknowledged: false });
+        self.outputs.push_back(Output::Listen(id, listen));
+        Ok(())
+    }
+
+    pub(super) fn admit(&mut self, id: ListenId, admission: Admission) {
+        let Ok(place) = self.listeners.open.binary_search_by_key(&id, |listener| listener.id) else { return };
+        let Some(listener) = self.listeners.open.get_mut(place).filter(|listener| !listener.acknowledged)
+        else {
+            return;
+        };
+        let request = listener.subscription.request.clone();
+        match admission {
+            Admission::Granted => {
+                let out = self.transmit.buffer();
+                let start = out.len();
+                if listener.subscription.write_acknowledgement(out).is_ok() {
+                    out.push(b'\n');
+                    listener.acknowledged = true;
+                    return;
+                }
+                out.truncate(start);
+                self.listeners.open.remove(place);
+                self.send(&request, None, |out| {
+                    jsonrpc::write_error(out, Some(&request), &refusal::unwritable());
+                    Ok(())
+                });
+            }
+            Admission::Full => {
+                self.listeners.open.remove(place);
+                self.refuse(Some(&request), too_many_listen(), None);
+            }
+            Admission::Refused(error) => {
+                let error = refusal::in_revision(&error, listener.subscription.revision());
+                self.listeners.open.remove(place);
+                self.send(&request, None, |out| {
+                    jsonrpc::write_error(out, Some(&request), &error);
+                    Ok(())
+                });
+            }
+        }
+    }
+
+    /// The client listens no longer; nothing is answered for it (SUB-12). `false` when it did not.
+    pub(super) fn unlisten(&mut self, request: &RequestId) -> bool {
+        let of = |listener: &Listener| listener.subscription.request == *request;
+        let Some(place) = self.listeners.open.iter().position(of) else { return false };
+        self.listeners.open.remove(place);
+        self.listeners.count_behind();
+        true
+    }
+
+    /// Tells whoever is to hear of it.
+    pub(super) fn publish(&mut self, change: &Change) {
+        let (config, held) = (Arc::clone(&self.config), self.held());
+        let out = self.transmit.buffer();
+        let start = out.len();
+        let ahead = |out: &Vec<u8>| held + out.len() - start >= ahead_of(&config.limits);
+        let Listeners { open, session, .. } = &mut self.listeners;
+        let told = self.session.as_ref().is_some_and(|state| state.is_told(change, &config));
+        if told && !session.keep_back(ahead(out), change, &config.limits) {
+            line(out, |out| notify::change(change, None, out));
+        }
+        for Listener { subscription, acknowledged, .. } in open {
+            if *acknowledged
+                && subscription.wanted.covers(change)
+                && !subscription.waiting.keep_back(ahead(out), change, &config.limits)
+            {
+                line(out, |out| subscription.write(change, out));
+            }
+        }
+        self.listeners.count_behind();
+    }
+
+    /// Sends what waited, as far as there is room, everybody in turn.
+    pub(super) fn catch_up(&mut self) {
+        while self.listeners.behind > 0 && !self.is_ahead() {
+            let out = self.transmit.buffer();
+            let Listeners { open, session, .. } = &mut self.listeners;
+            let mut reports = Vec::new();
+            if let Some(change) = session.pop() {
+                line(out, |out| notify::change(&change, None, out));
+                reports.extend(session.report());
+            }
+            for Listener { subscription, .. } in open {
+                if let Some(change) = subscription.waiting.pop() {
+                    line(out, |out| subscription.write(&change, out));
+                    let report = subscription.waiting.report();
+                    reports.extend(report.map(|report| report.request(&subscription.request)));
+                }
+            }
+            reports.into_iter().for_each(|report| self.diagnose(report));
+            self.listeners.count_behind();
+        }
+    }
+
+    fn is_ahead(&self) -> bool {
+        self.held() >= ahead_of(&self.config.limits)
+    }
+
+    /// Ends all subscriptions in good order, after what was still to be told (SUB-13).
+    pub(super) fn end_listening(&mut self) {
+        let config = Arc::clone(&self.config);
+        for Listener { mut subscription, acknowledged, .. } in core::mem::take(&mut self.listeners.open) {
+            let request = subscription.request.clone();
+            if !acknowledged {
+                self.refuse(
+                    Some(&request),
+                    Refusal::plain(code::INTERNAL, "the server is shutting down"),
+                    None,
+                );
+                continue;
+            }
+            let out = self.transmit.buffer();
+            while let Some(change) = subscription.waiting.pop() {
+                line(out, |out| subscription.write(&change, out));
+            }
+            self.send(&request, None, |out| subscription.write_end(&config, out));
+        }
+        self.listeners.count_behind();
+    }
+
+    /// Nobody hears any more.
+    pub(super) fn stop_listening(&mut self) {
+        self.listeners = Listeners { last: self.listeners.last, ..Listeners::default() };
+    }
+}
+
+/// Appends a line, or nothing.
+fn line(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> Result<(), ApiMisuse>) {
+    let start = out.len();
+    match write(out) {
+        Ok(()) => out.push(b'\n'),
+        Err(_) => out.truncate(start),
+    }
+}

@@ -1,0 +1,160 @@
+//! Who listens to an HTTP server: bounded, and found by what they listen for.
+//!
+//! The exchanges themselves are elsewhere; this says which of them a change concerns, without asking each.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::change::Change;
+use super::exchange::ExchangeId;
+use super::subscription::Admission;
+use super::wanted::{Wanted, at_or_above};
+use crate::limits::Limits;
+
+/// The open subscriptions of one HTTP server.
+#[derive(Debug)]
+pub struct Listeners {
+    open: BTreeMap<ExchangeId, Wanted>,
+    tools: BTreeSet<ExchangeId>,
+    prompts: BTreeSet<ExchangeId>,
+    resources: BTreeSet<ExchangeId>,
+    watched: BTreeMap<Arc<str>, BTreeSet<ExchangeId>>,
+    most: usize,
+}
+
+impl Listeners {
+    /// Nobody.
+    pub fn new(limits: &Limits) -> Self {
+        Self {
+            open: BTreeMap::new(),
+            tools: BTreeSet::new(),
+            prompts: BTreeSet::new(),
+            resources: BTreeSet::new(),
+            watched: BTreeMap::new(),
+            most: limits.listens,
+        }
+    }
+
+    /// Adds an exchange that is to hear of these changes, if there is room. The answer is for its
+    /// [`handle_admission`](super::Exchange::handle_admission); [`remove`](Self::remove) it when it has ended.
+    pub fn admit(&mut self, exchange: ExchangeId, wanted: Wanted) -> Admission {
+        self.remove(exchange);
+        if self.open.len() >= self.most {
+            return Admission::Full;
+        }
+        for (set, wanted) in self.lists(&wanted) {
+            if wanted {
+                set.insert(exchange);
+            }
+        }
+        for uri in wanted.watched.iter() {
+            self.watched.entry(Arc::clone(uri)).or_default().insert(exchange);
+        }
+        self.open.insert(exchange, wanted);
+        Admission::Granted
+    }
+
+    /// It hears no more. Nothing happens when it did not.
+    pub fn remove(&mut self, exchange: ExchangeId) {
+        let Some(wanted) = self.open.remove(&exchange) else { return };
+        for (set, _) in self.lists(&wanted) {
+            set.remove(&exchange);
+        }
+        for uri in wanted.watched.iter() {
+            let Some(set) = self.watched.get_mut(uri) else { continue };
+            set.remove(&exchange);
+            if set.is_empty() {
+                self.watched.remove(uri);
+            }
+        }
+    }
+
+    /// The exchanges that are to hear of `change`, each once; it is for their
+    /// [`publish`](super::Exchange::publish).
+    pub fn told(&self, change: &Change) -> Vec<ExchangeId> {
+        match change {
+            Change::Tools => self.tools.iter().copied().collect(),
+            Change::Prompts => self.prompts.iter().copied().collect(),
+            Change::Resources => self.resources.iter().copied().collect(),
+            Change::Resource(uri) => {
+                let sets = at_or_above(uri).filter_map(|uri| self.watched.get(uri));
+                let told: BTreeSet<_> = sets.flatten().copied().collect();
+                told.into_iter().collect()
+            }
+        }
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = ExchangeId> {
+        self.open.keys().copied()
+    }
+
+    /// How many listen.
+    pub fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Whether nobody listens.
+    pub fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    fn lists(&mut self, wanted: &Wanted) -> [(&mut BTreeSet<ExchangeId>, bool); 3] {
+        [
+            (&mut self.tools, wanted.tools),
+            (&mut self.prompts, wanted.prompts),
+            (&mut self.resources, wanted.resources),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exchange(number: u64) -> ExchangeId {
+        ExchangeId::new(number)
+    }
+
+    fn wanted(tools: bool, uris: &[&str]) -> Wanted {
+        Wanted { tools, watched: uris.iter().map(|uri| Arc::from(*uri)).collect(), ..Wanted::default() }
+    }
+
+    /// SUB-02, SUB-18, SUB-19: a change is for those who want it, each once.
+    #[test]
+    fn a_change_concerns_those_who_listen_for_it() {
+        let mut listeners = Listeners::new(&Limits::default());
+        listeners.admit(exchange(1), wanted(true, &[]));
+        listeners.admit(exchange(2), wanted(false, &["a://b", "a://b/c"]));
+        listeners.admit(exchange(3), wanted(true, &["a://b/c"]));
+        listeners.admit(exchange(4), Wanted { prompts: true, resources: true, ..Wanted::default() });
+        let told = |listeners: &Listeners, change: &Change| listeners.told(change);
+        assert_eq!(told(&listeners, &Change::Tools), [exchange(1), exchange(3)]);
+        assert_eq!(told(&listeners, &Change::Prompts), [exchange(4)]);
+        assert_eq!(told(&listeners, &Change::Resources), [exchange(4)]);
+        assert_eq!(told(&listeners, &Change::Resource("a://b/c".into())), [exchange(2), exchange(3)]);
+        assert_eq!(told(&listeners, &Change::Resource("a://b/d".into())), [exchange(2)]);
+        listeners.remove(exchange(3));
+        listeners.remove(exchange(3));
+        assert_eq!(told(&listeners, &Change::Tools), [exchange(1)]);
+        assert_eq!(told(&listeners, &Change::Resource("a://b/c".into())), [exchange(2)]);
+    }
+
+    /// Limits::listens: reached exactly, and passed by one; who ends makes room, and nothing of him is left.
+    #[test]
+    fn listeners_are_bounded_and_leave_nothing_behind() {
+        let limits = Limits { listens: 2, ..Limits::default() };
+        let mut listeners = Listeners::new(&limits);
+        for number in [1, 2, 2] {
+            assert_eq!(listeners.admit(exchange(number), wanted(true, &["a:b"])), Admission::Granted);
+        }
+        assert_eq!(listeners.admit(exchange(3), wanted(true, &["a:b"])), Admission::Full);
+        listeners.remove(exchange(1));
+        assert_eq!(listeners.admit(exchange(3), wanted(true, &["a:b"])), Admission::Granted);
+        for number in 2..4 {
+            listeners.remove(exchange(number));
+        }
+        assert!(listeners.is_empty() && listeners.watched.is_empty() && listeners.tools.is_empty());
+    }
+}
