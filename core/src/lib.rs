@@ -80,6 +80,7 @@ pub mod leniency;
 pub mod limits;
 mod mirror;
 pub mod model;
+pub mod schema;
 pub mod server;
 mod text;
 pub mod time;

@@ -82,6 +82,13 @@ pub struct Limits {
     /// Notifications of changes that wait for one listener who reads slowly, besides 64 KiB that are on their
     /// way. Default 1,024; a repeat takes the place of what it repeats and is counted, and the oldest are lost.
     pub notifications: usize,
+    /// Nesting of subschemas in the schema of a tool. Default 64 levels; a tool with a deeper one is refused.
+    pub schema_depth: usize,
+    /// Subschemas in one schema of a tool. Default 4,096, which can take 2 MiB; a tool with more is refused.
+    pub schemas: usize,
+    /// Steps that checking a value against a schema may take, besides 16 for each byte of the value. Default
+    /// 1,000,000, some hundredths of a second; a value that needs more counts as one that does not fit.
+    pub schema_steps: u64,
     /// Sealed request state, as it travels. Default 64 KiB; a longer one cannot be sealed, and one that comes is
     /// refused unread.
     pub state: usize,
@@ -145,6 +152,9 @@ impl Default for Limits {
             pages: 1_000,
             transmit: 16 << 20,
             notifications: 1_024,
+            schema_depth: 64,
+            schemas: 4_096,
+            schema_steps: 1_000_000,
             state: 64 << 10,
             state_life: Duration::from_secs(300),
             clock_skew: Duration::from_secs(10),

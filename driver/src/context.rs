@@ -18,7 +18,8 @@ use mcp_proto::diagnostic::{Blame, Diagnostic};
 use mcp_proto::dialect::{Era, Revision};
 use mcp_proto::error::{ErrorObject, code};
 use mcp_proto::model::{Json, LoggingLevel, LoggingMessageNotificationParams, RequestMeta};
-use mcp_proto::server::{Call, CallId, ClientDetails, Progress, Target, WriteResult};
+use mcp_proto::schema::Mismatch;
+use mcp_proto::server::{Call, CallId, ClientDetails, OutputCheck, Progress, Target, WriteResult};
 use mcp_proto::time::Instant;
 use serde::Serialize;
 
@@ -348,6 +349,10 @@ impl Context {
     pub(crate) fn arguments(&self) -> &str {
         self.shared.call.arguments()
     }
+
+    pub(crate) fn check_arguments(&self) -> Result<(), Mismatch> {
+        self.shared.call.check_arguments()
+    }
 }
 
 impl fmt::Debug for Context {
@@ -372,6 +377,14 @@ impl Responder {
 
     pub(crate) fn target(&self) -> &Target {
         self.shared.target()
+    }
+
+    pub(crate) fn output_check(&self) -> OutputCheck {
+        self.shared.call.output_check()
+    }
+
+    pub(crate) fn report(&self, detail: impl Into<String>) {
+        self.shared.report(detail);
     }
 
     /// Answers with a result.

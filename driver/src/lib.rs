@@ -43,7 +43,7 @@ pub use mcp_proto::model;
 pub use mcp_proto::model::{CallToolResult, ContentBlock, Json, LoggingLevel};
 #[cfg(feature = "http")]
 pub use mcp_proto::server::{AuthRefusal, BearerToken, Cors, Grant, HttpPolicy, ResourceServer};
-pub use mcp_proto::server::{Bound, StateCodec, StateError};
+pub use mcp_proto::server::{Bound, OutputCheck, StateCodec, StateError};
 pub use mcp_proto::server::{Change, ListChanges, Listen, Principal, Wanted, Watched};
 #[cfg(feature = "seal")]
 pub use mcp_proto::server::{Keyring, StateKey};
@@ -70,7 +70,7 @@ pub use server::*;
 pub use stdio::Stdio;
 pub use tool::{
     AsyncHandler, BlockingHandler, ByHand, FromValue, Handler, IntoToolResult, Tool, ToolError, ToolHandler,
-    Value,
+    ToolOutput, Value,
 };
 pub use turn::{Done, Turn};
 pub use wake::{Promise, WakerSlot, waker_fn};

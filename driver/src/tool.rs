@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 
 use mcp_proto::error::{ApiMisuse, ErrorObject};
 use mcp_proto::model::{self, CallToolResult, ContentBlock, Icon, Json, Meta, Object, ToolAnnotations};
-use mcp_proto::server::{Scopes, WriteResult};
+use mcp_proto::server::{OutputCheck, Scopes, Target, WriteResult};
 use mcp_proto::wire::jsonrpc::decode_at;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -116,6 +116,10 @@ impl Tool {
     pub fn meta(mut self, meta: Meta) -> Self {
         self.meta = meta;
         self
+    }
+
+    pub(crate) fn has_input_schema(&self) -> bool {
+        self.input_schema.is_some()
     }
 
     /// The definition as it travels.
@@ -233,13 +237,47 @@ impl fmt::Debug for ToolError {
 /// What a handler may return. `M` keeps the ways apart and is never named.
 pub trait IntoToolResult<M>: Send + 'static {
     /// What is written.
-    type Output: WriteResult + Send + 'static;
+    type Output: ToolOutput;
 
     /// Turns the value into a result.
     ///
     /// # Errors
     /// When the value cannot be written as JSON.
     fn into_tool_result(self) -> Result<Self::Output, ToolError>;
+}
+
+/// A result of a tool as it is written, and as it is held against the output schema.
+pub trait ToolOutput: WriteResult + Send + 'static {
+    /// The tool has an output schema, so that there is to be structured content if at all possible.
+    fn declared(&mut self) {}
+
+    /// The structured content.
+    fn structured(&self) -> Option<&Json>;
+
+    /// Whether it tells of a failure, which needs no structured content.
+    fn is_failure(&self) -> bool {
+        false
+    }
+}
+
+impl ToolOutput for CallToolResult {
+    fn structured(&self) -> Option<&Json> {
+        self.structured_content.as_ref()
+    }
+
+    fn is_failure(&self) -> bool {
+        self.failed()
+    }
+}
+
+impl ToolOutput for Value {
+    fn declared(&mut self) {
+        self.structured = true;
+    }
+
+    fn structured(&self) -> Option<&Json> {
+        Some(&self.json)
+    }
 }
 
 /// Marks results made from a `Serialize` value.
@@ -251,12 +289,13 @@ pub struct FromValue;
 pub struct ByHand;
 
 /// A string becomes text, and nothing (`()`, `None`) becomes no content. Anything else becomes structured
-/// content, mirrored to text for clients and models that read no other (TOOL-26).
+/// content, mirrored to text for clients and models that read no other (TOOL-26, TOOL-27). Of a tool with an output
+/// schema, strings and nothing become structured content, too.
 impl<T: Serialize + Send + 'static> IntoToolResult<FromValue> for T {
     type Output = Value;
 
     fn into_tool_result(self) -> Result<Value, ToolError> {
-        Ok(Value(Json::new(&self)?))
+        Ok(Value { json: Json::new(&self)?, structured: false })
     }
 }
 
@@ -286,19 +325,23 @@ impl IntoToolResult<ByHand> for Vec<ContentBlock> {
 
 /// A result that consists of one JSON value.
 #[derive(Debug)]
-pub struct Value(Json);
+pub struct Value {
+    json: Json,
+    /// Whether it is structured content whatever it is.
+    structured: bool,
+}
 
 impl model::Members for Value {
     fn members<M: SerializeMap>(&self, to: &mut Object<M>) -> Result<(), M::Error> {
         to.complete()?;
-        match self.0.get().as_bytes().first() {
+        match self.json.get().as_bytes().first() {
             // `()` and `None` have nothing to say.
-            Some(b'n') => return to.member("content", &[(); 0]),
-            Some(b'"') => return to.member("content", &[TextBlock { text: &self.0 }]),
+            Some(b'n') if !self.structured => return to.member("content", &[(); 0]),
+            Some(b'"') if !self.structured => return to.member("content", &[TextBlock { text: &self.json }]),
             _ => {}
         }
-        to.member("content", &[TextBlock { text: self.0.get() }])?;
-        to.structured_content(Some(&self.0))
+        to.member("content", &[TextBlock { text: self.json.get() }])?;
+        to.structured_content(Some(&self.json))
     }
 }
 
@@ -373,17 +416,42 @@ where
 
 /// Reads the arguments. Wrong ones are an outcome that the model can mend (TOOL-33), named by their path.
 fn arguments<A: DeserializeOwned>(context: &Context) -> Result<A, ToolError> {
+    context.check_arguments().map_err(|mismatch| ToolError::new(mismatch.to_string()))?;
     decode_at(context.arguments(), "arguments")
         .map_err(|error| ToolError::new(Cow::into_owned(error.message)))
 }
 
 fn finish<T: IntoToolResult<M>, M>(responder: Responder, outcome: Result<T, ToolError>) {
-    match outcome.and_then(IntoToolResult::into_tool_result) {
+    let outcome = outcome.and_then(IntoToolResult::into_tool_result);
+    match outcome.and_then(|result| fitting(&responder, result)) {
         Ok(result) => responder.respond(result),
         Err(ToolError(Failure::Shown(message))) => responder.respond(CallToolResult::error(message)),
         Err(ToolError(Failure::NotFound)) => responder.respond(CallToolResult::error(NOT_FOUND)),
         Err(ToolError(Failure::Protocol(error))) => responder.fail(error),
         Err(ToolError(Failure::Forbidden(scopes))) => responder.forbid(scopes),
         Err(ToolError(Failure::Internal(detail))) => responder.fail_internally(&detail),
+    }
+}
+
+/// Holds a result against the output schema of the tool, if it has one (TOOL-28).
+fn fitting<T: ToolOutput>(responder: &Responder, mut result: T) -> Result<T, ToolError> {
+    let check = responder.output_check();
+    let Target::Tool(entry) = responder.target() else { return Ok(result) };
+    if entry.has_output_schema() {
+        result.declared();
+    }
+    if check == OutputCheck::Off || result.is_failure() {
+        return Ok(result);
+    }
+    match entry.check_output(result.structured().map(Json::get)) {
+        Ok(()) => Ok(result),
+        Err(mismatch) => {
+            let detail = format!("the result does not fit the output schema: {mismatch}");
+            if check == OutputCheck::Strict {
+                return Err(ToolError::internal(detail));
+            }
+            responder.report(detail);
+            Ok(result)
+        }
     }
 }

@@ -53,6 +53,10 @@ macro_rules! parity {
                 a_method_may_be_named_by_a_parameter, notifications_reach_their_listeners, extensions_of_the_client_are_known,
                 traces_are_read, hooks_go_around_every_request, a_hook_may_refuse, a_hook_sees_a_cancellation,
                 hooks_may_panic_look_and_replace, a_client_may_leave_while_hooks_are_at_work, deprecated_features_are_said_once;
+            schemas: arguments_that_do_not_fit_a_schema_by_hand_reach_no_handler,
+                a_type_is_checked_for_what_its_schema_adds, checks_of_arguments_can_be_switched_off,
+                results_that_do_not_fit_become_internal_errors, failures_are_not_held_against_the_output_schema,
+                checks_of_results_can_warn_or_be_off, structured_content_of_any_kind_comes_with_its_text;
             streams: any_stream_carries_messages;
             subscriptions: a_registry_changes_a_server_that_serves, a_change_with_a_fault_changes_nothing,
                 a_registry_changes_a_server_before_it_serves, a_call_keeps_the_handler_it_began_with,

@@ -9,6 +9,7 @@ use core::ops::Range;
 
 use serde_json::value::RawValue;
 
+use super::config::OutputCheck;
 use super::dispatch::Text;
 use super::find;
 use super::principal::Principal;
@@ -24,6 +25,7 @@ use crate::model::input_required::InputRequiredResult;
 use crate::model::logging::LoggingLevel;
 use crate::model::meta::RequestMeta;
 use crate::model::{Identified, In, Json, Members, ResultKind};
+use crate::schema::Mismatch;
 use crate::wire::jsonrpc::{self, ProgressToken, RequestId};
 
 /// Names a call within its connection or exchange; never reused there.
@@ -45,8 +47,16 @@ pub struct Call {
     pub(super) principal: Option<Arc<Principal>>,
     /// The head that came with it over HTTP.
     pub(super) head: Option<Received>,
+    pub(super) checks: Checks,
     pub(super) text: String,
     pub(super) spans: Spans,
+}
+
+/// What is checked against the schemas of a tool.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Checks {
+    pub(super) arguments: bool,
+    pub(super) output: OutputCheck,
 }
 
 /// Where parts of a call stand in its text.
@@ -86,6 +96,27 @@ impl Call {
     /// The arguments of a tool or prompt as JSON text, an object: `{}` when the client sent none.
     pub fn arguments(&self) -> &str {
         self.spans.arguments.clone().and_then(|span| self.text.get(span)).unwrap_or("{}")
+    }
+
+    /// Looks whether the arguments fit the input schema of the tool, unless that is switched off: to be done
+    /// before anything else is done with them. What is no tool has no schema.
+    ///
+    /// # Errors
+    /// What does not fit, as for [`ToolEntry::check_arguments`](super::ToolEntry::check_arguments).
+    pub fn check_arguments(&self) -> Result<(), Mismatch> {
+        match &self.target {
+            Target::Tool(entry) if self.checks.arguments => entry.check_arguments(self.arguments()),
+            _ => Ok(()),
+        }
+    }
+
+    /// What is to be done about structured content that does not fit the output schema of the tool; nothing where
+    /// there is none.
+    pub fn output_check(&self) -> OutputCheck {
+        match &self.target {
+            Target::Tool(entry) if entry.has_output_schema() => self.checks.output,
+            _ => OutputCheck::Off,
+        }
     }
 
     /// The whole parameters as JSON text, an object: `{}` when the client sent none.

@@ -15,6 +15,7 @@ use super::resource_server::Scopes;
 use super::suggest;
 use crate::dialect::Revision;
 use crate::error::ApiMisuse;
+use crate::limits::Limits;
 use crate::model::{In, Json, Members};
 use crate::wire::jsonrpc;
 
@@ -28,7 +29,7 @@ pub(super) trait Listed {
     /// What one is called in errors.
     const ONE: &'static str;
 
-    fn new(item: Self::Item) -> Result<Self, ApiMisuse>
+    fn new(item: Self::Item, limits: &Limits) -> Result<Self, ApiMisuse>
     where
         Self: Sized;
 
@@ -50,17 +51,24 @@ pub(super) struct Catalog<E> {
     entries: BTreeMap<u64, Arc<E>>,
     numbers: BTreeMap<String, u64>,
     added: u64,
+    /// What bounds the entries that are added.
+    pub(super) limits: Limits,
 }
 
 impl<E> Clone for Catalog<E> {
     fn clone(&self) -> Self {
-        Self { entries: self.entries.clone(), numbers: self.numbers.clone(), added: self.added }
+        Self {
+            entries: self.entries.clone(),
+            numbers: self.numbers.clone(),
+            added: self.added,
+            limits: self.limits.clone(),
+        }
     }
 }
 
 impl<E> Default for Catalog<E> {
     fn default() -> Self {
-        Self { entries: BTreeMap::new(), numbers: BTreeMap::new(), added: 0 }
+        Self { entries: BTreeMap::new(), numbers: BTreeMap::new(), added: 0, limits: Limits::default() }
     }
 }
 
@@ -73,6 +81,11 @@ impl<E> Catalog<E> {
     /// The entry with exactly this key.
     pub(super) fn get(&self, key: &str) -> Option<&Arc<E>> {
         self.entries.get(self.numbers.get(key)?)
+    }
+
+    /// The same to be changed, unless it is shared by now.
+    pub(super) fn get_mut(&mut self, key: &str) -> Option<&mut E> {
+        Arc::get_mut(self.entries.get_mut(self.numbers.get(key)?)?)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<E>> {
@@ -105,7 +118,7 @@ impl<E> Catalog<E> {
 
 impl<E: Listed> Catalog<E> {
     pub(super) fn insert(&mut self, item: E::Item, scopes: Scopes) -> Result<&Arc<E>, ApiMisuse> {
-        let mut entry = E::new(item)?;
+        let mut entry = E::new(item, &self.limits)?;
         *entry.scopes_mut() = scopes;
         if self.numbers.contains_key(entry.key()) {
             return Err(ApiMisuse::new(alloc::format!(

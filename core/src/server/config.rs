@@ -74,6 +74,12 @@ pub struct Config {
     pub state: Option<Arc<dyn StateCodec>>,
     /// Whom request state is for, among servers that share keys. Default `None`: the name of this server.
     pub state_audience: Option<String>,
+    /// Whether arguments of tools are checked against their input schemas before a handler sees them. Default
+    /// `true`.
+    pub check_arguments: bool,
+    /// What is done about structured content that does not fit the output schema. Default
+    /// [`OutputCheck::Strict`].
+    pub check_output: OutputCheck,
     /// Entries on one page of a list; 0 counts as 1. Default `None`: all on one.
     pub page_size: Option<usize>,
     /// Whether modern results name the server in `_meta` (META-19). Default `true`.
@@ -84,6 +90,21 @@ pub struct Config {
     /// Whether bytes on a stream that are no message at all are answered with an error without id. Default
     /// `true`; turn it off where noise is to be expected among the messages. Requests are always answered.
     pub answer_noise: bool,
+}
+
+/// What is done about a successful result whose structured content does not fit the output schema of its tool, or
+/// is missing (TOOL-28).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum OutputCheck {
+    /// It is not looked at.
+    Off,
+    /// It is sent, and reported on this side.
+    Warn,
+    /// It is reported on this side, and the client is told `internal error`. What a server must not send, it does
+    /// not: clients that check for themselves would call the whole result invalid.
+    #[default]
+    Strict,
 }
 
 /// How long a result may be kept, and who may be given a kept copy.
@@ -130,6 +151,8 @@ impl Config {
             extensions: JsonMap::new(),
             cache: CacheHint::default(),
             http: HttpPolicy::default(),
+            check_arguments: true,
+            check_output: OutputCheck::default(),
             state: None,
             state_audience: None,
             page_size: None,
@@ -272,6 +295,20 @@ impl Config {
     #[must_use]
     pub fn state_audience(mut self, audience: impl Into<String>) -> Self {
         self.state_audience = Some(audience.into());
+        self
+    }
+
+    /// Whether arguments are checked.
+    #[must_use]
+    pub fn check_arguments(mut self, check: bool) -> Self {
+        self.check_arguments = check;
+        self
+    }
+
+    /// With other checks of structured content.
+    #[must_use]
+    pub fn check_output(mut self, check: OutputCheck) -> Self {
+        self.check_output = check;
         self
     }
 

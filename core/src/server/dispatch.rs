@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::answers;
-use super::call::{Call, Retry, Spans, span};
+use super::call::{Call, Checks, Retry, Spans, span};
 use super::catalog::{Catalog, Position};
 use super::config::{Config, Transport};
 use super::custom::TOLD;
@@ -195,6 +195,7 @@ pub(super) struct Draft {
     pub(super) target: Target,
     token: Option<ProgressToken>,
     level: Option<LoggingLevel>,
+    checks: Checks,
     spans: Spans,
 }
 
@@ -316,6 +317,7 @@ fn draft(
         target,
         token: params.meta.progress_token()?,
         level: level.filter(|_| config.logging),
+        checks: Checks { arguments: config.check_arguments, output: config.check_output },
         spans: Spans {
             params: request.params.map_or(0..0, |params| span(whole, params.get())),
             arguments: arguments.map(|part| span(whole, part.get())),
@@ -395,6 +397,7 @@ impl Draft {
             client: session.map(|session| Arc::clone(&session.client)),
             principal: None,
             head: None,
+            checks: self.checks,
             text,
             spans: self.spans,
         }

@@ -19,6 +19,7 @@ use super::refusal::Refusal;
 use super::resource_server::Scopes;
 use crate::dialect::Revision;
 use crate::error::{ApiMisuse, code};
+use crate::limits::Limits;
 use crate::model::prompts::Prompt;
 use crate::wire::jsonrpc;
 
@@ -50,7 +51,7 @@ impl Listed for PromptEntry {
     const LIST: &'static str = "prompts";
     const ONE: &'static str = "prompt";
 
-    fn new(prompt: Prompt) -> Result<Self, ApiMisuse> {
+    fn new(prompt: Prompt, _: &Limits) -> Result<Self, ApiMisuse> {
         if prompt.name.is_empty() {
             return Err(ApiMisuse::new("a prompt must have a name"));
         }

@@ -15,6 +15,7 @@ use super::template::UriTemplate;
 use super::uri;
 use crate::dialect::Revision;
 use crate::error::ApiMisuse;
+use crate::limits::Limits;
 use crate::model::resources::{Resource, ResourceTemplate};
 
 catalog! {
@@ -72,7 +73,7 @@ impl Listed for ResourceEntry {
     const LIST: &'static str = "resources";
     const ONE: &'static str = "resource";
 
-    fn new(resource: Resource) -> Result<Self, ApiMisuse> {
+    fn new(resource: Resource, _: &Limits) -> Result<Self, ApiMisuse> {
         let misuse = |what: String| ApiMisuse::new(alloc::format!("resource `{}`: {what}", resource.uri));
         if !uri::is_valid(&resource.uri) {
             return Err(misuse("that is not a URI (RFC 3986); escape other characters as `%XX`".into()));
@@ -123,7 +124,7 @@ impl Listed for TemplateEntry {
     const LIST: &'static str = "resourceTemplates";
     const ONE: &'static str = "resource template";
 
-    fn new(template: ResourceTemplate) -> Result<Self, ApiMisuse> {
+    fn new(template: ResourceTemplate, _: &Limits) -> Result<Self, ApiMisuse> {
         let misuse = |what: String| {
             ApiMisuse::new(alloc::format!("resource template `{}`: {what}", template.uri_template))
         };

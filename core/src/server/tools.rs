@@ -14,8 +14,11 @@ use super::catalog::{Listed, Texts, catalog, on_one_line};
 use super::resource_server::Scopes;
 use crate::dialect::Revision;
 use crate::error::ApiMisuse;
+use crate::limits::Limits;
 use crate::mirror::{MirroredParam, mirrored};
+use crate::model::Json;
 use crate::model::tools::Tool;
+use crate::schema::{Mismatch, Schema};
 
 /// The longest name that a tool should have (TOOL-10).
 const NAME: usize = 128;
@@ -27,9 +30,24 @@ catalog! {
     Tools of Tool as ToolEntry, found by name;
     /// Adds a tool and returns its entry, which may hold warnings.
     ///
-    /// Refused are an empty name, one that is taken, an input schema that is no object schema, and a wrong
-    /// `x-mcp-header` (HDR-18 to HDR-24, HDR-29).
+    /// Refused are an empty name, one that is taken, a schema that is not in order ([`Schema::new`]), an input
+    /// schema that is no object schema, and a wrong `x-mcp-header` (HDR-18 to HDR-24, HDR-29).
     insert
+}
+
+impl Tools {
+    /// Checks no more of the arguments of a tool, just added, than decoding them does: they are decoded as the type
+    /// that its input schema was made from. A schema that asks for more than the type is checked all the same.
+    pub fn rely_on_type(&mut self, name: &str) {
+        if let Some(entry) = self.catalog.get_mut(name) {
+            entry.input = entry.input.take().filter(Schema::is_stricter_than_types);
+        }
+    }
+
+    /// Bounds on the schemas of tools that are added from now on. Default [`Limits::default`].
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.catalog.limits = limits;
+    }
 }
 
 /// A tool as the catalog holds it: checked, and already written out for every revision.
@@ -45,6 +63,43 @@ pub struct ToolEntry {
     /// What a caller must be allowed, where that is asked.
     scopes: Scopes,
     texts: Texts,
+    /// What arguments are checked against; none if decoding them does it.
+    input: Option<Schema>,
+    output: Option<Schema>,
+}
+
+impl ToolEntry {
+    /// Looks whether the arguments of a call, as JSON text, fit the input schema (TOOL-37). Without the feature
+    /// `jsonschema`, they always do.
+    ///
+    /// # Errors
+    /// What does not fit, for the model to mend: answered as a result with `isError` (TOOL-33).
+    pub fn check_arguments(&self, arguments: &str) -> Result<(), Mismatch> {
+        match &self.input {
+            Some(schema) => schema.check(arguments, "arguments"),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether results are to have structured content.
+    pub fn has_output_schema(&self) -> bool {
+        self.output.is_some()
+    }
+
+    /// Looks whether the structured content of a successful result, as JSON text, fits the output schema
+    /// (TOOL-28). Without the feature `jsonschema`, all of it does; there always has to be some.
+    ///
+    /// # Errors
+    /// What does not fit. A tool without an output schema may return anything.
+    pub fn check_output(&self, structured: Option<&str>) -> Result<(), Mismatch> {
+        match (&self.output, structured) {
+            (Some(schema), Some(structured)) => schema.check(structured, "structuredContent"),
+            (Some(_), None) => {
+                Err(Mismatch::new("structuredContent: missing, although there is an output schema"))
+            }
+            (None, _) => Ok(()),
+        }
+    }
 }
 
 impl Listed for ToolEntry {
@@ -53,7 +108,7 @@ impl Listed for ToolEntry {
     const LIST: &'static str = "tools";
     const ONE: &'static str = "tool";
 
-    fn new(mut tool: Tool) -> Result<Self, ApiMisuse> {
+    fn new(mut tool: Tool, limits: &Limits) -> Result<Self, ApiMisuse> {
         if tool.name.is_empty() {
             return Err(ApiMisuse::new("a tool must have a name"));
         }
@@ -64,13 +119,19 @@ impl Listed for ToolEntry {
         {
             return Err(misuse("the output schema must be a JSON object"));
         }
+        let compiled = |what: &str, schema: &Json| {
+            let invalid = |error| misuse(&alloc::format!("the {what} schema is not in order, {error}"));
+            Schema::new(schema, limits).map_err(invalid)
+        };
+        let input = compiled("input", &tool.input_schema)?;
+        let output = tool.output_schema.as_ref().map(|schema| compiled("output", schema)).transpose()?;
         tool.input_schema = on_one_line(&tool.input_schema);
         tool.output_schema = tool.output_schema.as_ref().map(on_one_line);
         let texts = Texts::new(&tool).map_err(|error| {
             ApiMisuse::new(alloc::format!("tool `{}`: it does not serialise: {error}", tool.name))
         })?;
         let warnings = warnings(&tool.name);
-        Ok(Self { tool, mirrored, warnings, scopes: Scopes::new(), texts })
+        Ok(Self { tool, mirrored, warnings, scopes: Scopes::new(), texts, input: Some(input), output })
     }
 
     fn key(&self) -> &str {

@@ -25,7 +25,9 @@ use mcp_proto::dialect::{Era, Revision};
 use mcp_proto::error::{ApiMisuse, ErrorObject, code};
 use mcp_proto::limits::Limits;
 use mcp_proto::model::{Implementation, Json};
-use mcp_proto::server::{Admission, Config, CustomMethod, Listen, Principal, Revisions, StateCodec};
+use mcp_proto::server::{
+    Admission, Config, CustomMethod, Listen, OutputCheck, Principal, Revisions, StateCodec,
+};
 #[cfg(feature = "http")]
 use mcp_proto::server::{Cors, ResourceServer};
 #[cfg(feature = "seal")]
@@ -433,6 +435,21 @@ impl<R: Runtime> Server<R> {
     #[must_use]
     pub fn limits(self, limits: Limits) -> Self {
         self.configure(|config| config.limits = limits)
+    }
+
+    /// Whether the arguments of tools are checked against their input schemas before a handler sees them; what does
+    /// not fit is told to the model, by path. Default `true`. Types are decoded in any case, and what decoding
+    /// demands is not checked twice. Needs the feature `jsonschema`.
+    #[must_use]
+    pub fn validate_arguments(self, validate: bool) -> Self {
+        self.configure(|config| config.check_arguments = validate)
+    }
+
+    /// What is done about structured content that does not fit the output schema of its tool. Default
+    /// [`OutputCheck::Strict`]. Without the feature `jsonschema`, only whether there is some is looked at.
+    #[must_use]
+    pub fn output_check(self, check: OutputCheck) -> Self {
+        self.configure(|config| config.check_output = check)
     }
 
     /// Seals request state with the first of these keys, and opens with each of them. Servers behind one address

@@ -35,9 +35,16 @@ impl Offer {
 
     pub(crate) fn add_tool(&mut self, tool: Tool, handler: Handler) -> Result<(), ApiMisuse> {
         let scopes = tool.scopes.clone();
+        // A handler's own type reads the arguments as its schema says.
+        let typed = !tool.has_input_schema();
         let tool = tool.into_model(handler.schema)?;
         let name = tool.name.clone();
+        let limits = self.config.limits.clone();
+        self.config_mut().tools.set_limits(limits);
         self.config_mut().tools.insert_for(tool, scopes)?;
+        if typed {
+            self.config_mut().tools.rely_on_type(&name);
+        }
         self.handlers.tools.insert(name, handler.run);
         Ok(())
     }

@@ -7,6 +7,7 @@ pub mod features;
 pub mod http;
 pub mod observe;
 pub mod request;
+pub mod schemas;
 pub mod stdio;
 pub mod streams;
 pub mod subscriptions;

@@ -167,7 +167,8 @@ impl<'de> Deserialize<'de> for ObjectText<'de> {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct CallToolResult {
-    /// What it returned, for a model. A peer that leaves it out is read as having returned none (TOOL-19).
+    /// What it returned, for a model. A peer that leaves it out is read as having returned none (TOOL-19). Where
+    /// this is empty and there is structured content, that is sent as text as well (TOOL-26, TOOL-27).
     pub content: Vec<ContentBlock>,
     /// What it returned, as JSON. From 2025-06-18 on an object, from 2026-07-28 on any JSON, `null` too; not
     /// sent where the revision does not allow it (TOOL-24, TOOL-25).
@@ -223,7 +224,12 @@ open_object!(CallToolResult {
 impl Members for CallToolResult {
     fn members<M: SerializeMap>(&self, to: &mut Object<M>) -> Result<(), M::Error> {
         to.complete()?;
-        to.encoded("content", self.content.as_slice())?;
+        match &self.structured_content {
+            Some(structured) if self.content.is_empty() => {
+                to.encoded("content", [ContentBlock::text(structured.get())].as_slice())?;
+            }
+            _ => to.encoded("content", self.content.as_slice())?,
+        }
         to.structured_content(self.structured_content.as_ref())?;
         to.optional("isError", &self.is_error)?;
         to.open(&self.extra, Self::KNOWN)

@@ -23,7 +23,7 @@ fn names_are_present_and_unique() {
 #[test]
 fn arguments_are_strings_and_the_required_ones_are_there() {
     let arguments = vec![required("a"), PromptArgument::new("b"), required("c")];
-    let entry = PromptEntry::new(Prompt::new("p").arguments(arguments)).unwrap();
+    let entry = PromptEntry::new(Prompt::new("p").arguments(arguments), &Limits::default()).unwrap();
     let check = |text: &str| {
         let raw: Option<&RawValue> = serde_json::from_str(text).unwrap();
         entry.check_arguments(raw).map_err(|refusal| (refusal.code, refusal.message.into_owned()))

@@ -1,4 +1,5 @@
 use super::*;
+use crate::limits::Limits;
 use crate::mirror::ParamKind;
 use crate::model::Json;
 use crate::server::testing::{ADD, REGION, tool};
@@ -109,4 +110,69 @@ fn wrong_annotations_are_refused() {
     ] {
         assert!(Tools::new().insert(tool("t", &schema)).is_ok(), "{schema}");
     }
+}
+
+/// SCHEMA-05, SCHEMA-07, SCHEMA-16: the error names the tool, the place and the reason.
+#[test]
+fn a_schema_that_is_not_in_order_is_refused_by_tool_place_and_reason() {
+    let error = refused(r#"{"type":"object","properties":{"a":{"type":"strnig"}}}"#);
+    assert_eq!(
+        error,
+        "tool `t`: the input schema is not in order, at `/properties/a/type`: there is no type `strnig`"
+    );
+    let remote = tool("t", ADD).output_schema(Json::parse(r#"{"$ref":"https://a.example/b"}"#).unwrap());
+    let error = Tools::new().insert(remote).unwrap_err().message;
+    assert!(error.starts_with("tool `t`: the output schema is not in order, at `/$ref`"), "{error}");
+}
+
+/// SCHEMA-17: bounds of a schema are those of the tools.
+#[test]
+fn bounds_on_schemas_can_be_set() {
+    let mut tools = Tools::new();
+    tools.set_limits(Limits { schemas: 3, ..Limits::default() });
+    assert!(tools.insert(tool("t", r#"{"type":"object","allOf":[true,true]}"#)).is_ok());
+    assert!(tools.insert(tool("u", r#"{"type":"object","allOf":[true,true,true]}"#)).is_err());
+}
+
+/// SCHEMA-11: an output schema may describe anything.
+#[test]
+fn an_output_schema_of_any_shape_is_accepted() {
+    for schema in
+        [r#"{"type":"array"}"#, r#"{"type":"null"}"#, "{}", r#"{"anyOf":[{"type":"string"},{"const":1}]}"#]
+    {
+        let tool = tool("t", ADD).output_schema(Json::parse(schema).unwrap());
+        assert!(Tools::new().insert(tool).is_ok(), "{schema}");
+    }
+}
+
+/// TOOL-28: with an output schema there is structured content, whoever checks what it is.
+#[test]
+fn structured_content_may_not_be_missing_under_an_output_schema() {
+    let mut tools = Tools::new();
+    let plain = tools.insert(tool("plain", ADD)).unwrap().clone();
+    assert!(plain.check_output(None).is_ok());
+    let declared = tool("declared", ADD).output_schema(Json::parse(r#"{"type":"array"}"#).unwrap());
+    let declared = tools.insert(declared).unwrap();
+    assert!(declared.check_output(None).unwrap_err().to_string().contains("missing"));
+    assert!(declared.check_output(Some("[]")).is_ok());
+}
+
+/// TOOL-33, TOOL-37, SCHEMA-18
+#[cfg(feature = "jsonschema")]
+#[test]
+fn arguments_are_checked_unless_their_type_does_it() {
+    let mut tools = Tools::new();
+    let checked = tools.insert(tool("checked", ADD)).unwrap();
+    assert!(checked.check_arguments(r#"{"a":1,"b":2}"#).is_ok());
+    let error = checked.check_arguments(r#"{"a":1,"b":"2"}"#).unwrap_err().to_string();
+    assert_eq!(error, "arguments.b: expected a number, found a string");
+    // Decoding finds that.
+    tools.insert(tool("typed", ADD)).unwrap();
+    tools.rely_on_type("typed");
+    assert!(tools.get("typed").unwrap().check_arguments(r#"{"a":1,"b":"2"}"#).is_ok());
+    // But not that.
+    let bounded = r#"{"type":"object","properties":{"a":{"type":"integer","maximum":3}}}"#;
+    tools.insert(tool("bounded", bounded)).unwrap();
+    tools.rely_on_type("bounded");
+    assert!(tools.get("bounded").unwrap().check_arguments(r#"{"a":4}"#).is_err());
 }
