@@ -1,7 +1,14 @@
 //! What a handler knows about the call it serves, and its way to answer.
 
+mod ask;
+mod asking;
+mod conclude;
 mod extend;
+mod form;
+mod input;
+mod journal;
 mod request;
+mod step;
 mod stream;
 
 use std::any::Any;
@@ -17,10 +24,13 @@ use std::time::Duration;
 use mcp_proto::diagnostic::{Blame, Diagnostic};
 use mcp_proto::dialect::{Era, Revision};
 use mcp_proto::error::{ErrorObject, code};
-use mcp_proto::model::{Json, LoggingLevel, LoggingMessageNotificationParams, RequestMeta};
+use mcp_proto::model::{InputRequest, Json, LoggingLevel, LoggingMessageNotificationParams, RequestMeta};
 use mcp_proto::schema::Mismatch;
-use mcp_proto::server::{Call, CallId, ClientDetails, OutputCheck, Progress, Target, WriteResult};
-use mcp_proto::time::Instant;
+use mcp_proto::server::{
+    Answer as Answered, AskError, AskId, Call, CallId, ClientDetails, Config, OutputCheck, Progress, Target,
+    WriteResult,
+};
+use mcp_proto::time::{Instant, Now};
 use serde::Serialize;
 
 use crate::around::{Answer, AnswerKind};
@@ -33,6 +43,12 @@ use crate::runtime::{BoxFuture, Job};
 use crate::spans::RequestSpan;
 use crate::wake::Promise;
 
+pub use ask::{Ask, Asks, Leave, Together, Unanswered};
+pub use asking::Asking;
+pub use input::InputRequired;
+use journal::Journal;
+pub use step::{ByFuture, ByResult, Step, StepWork};
+
 /// Where the messages of one connection's or exchange's calls go. Input for a finished call is dropped.
 pub(crate) trait Outlet: Send + Sync {
     fn respond(&self, call: CallId, result: &dyn WriteResult);
@@ -41,6 +57,21 @@ pub(crate) trait Outlet: Send + Sync {
     fn forbid(&self, call: CallId, scopes: Vec<String>);
     fn progress(&self, call: CallId, progress: &Progress);
     fn log(&self, call: CallId, message: &LoggingMessageNotificationParams);
+    /// Asks the client on behalf of a call.
+    fn ask(&self, call: CallId, request: &InputRequest, timeout: Option<Duration>)
+    -> Result<AskId, AskError>;
+    /// Nobody waits for this answer any more.
+    fn retract(&self, ask: AskId);
+    /// Another run of a call takes the place of the one before. `false` when the call is over.
+    fn adopt(&self, state: &Arc<CallState>) -> bool;
+    /// Runs the handler of a call again.
+    fn rerun(&self, state: Arc<CallState>, responder: Responder);
+    /// Runs something in the background.
+    fn spawn(&self, task: BoxFuture<()>);
+    /// The bounds and policies of the server.
+    fn config(&self) -> &Config;
+    /// By the clocks of the runtime.
+    fn now(&self) -> Now;
     /// What the application attached to the request, or to the server.
     fn extensions(&self) -> &Extensions;
     /// The response is to end before the call does, where its client can come back.
@@ -54,7 +85,6 @@ pub(crate) trait Outlet: Send + Sync {
     fn report(&self, report: Report);
     /// A deprecated feature is used; said once.
     fn deprecated(&self, feature: Deprecated);
-    fn now(&self) -> Instant;
     /// Runs a job on the pool, or drops it when that has no place.
     fn spawn_blocking(&self, job: Job);
     /// Is ready after a while, by the clock of the runtime.
@@ -81,6 +111,11 @@ impl Report {
     /// Something that is this side's doing.
     pub(crate) fn ours(what: impl Into<String>, detail: impl Into<String>) -> Self {
         Self { blame: Blame::Ours, what: what.into(), detail: detail.into() }
+    }
+
+    /// Something that a peer did.
+    pub(crate) fn theirs(what: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { blame: Blame::Peer, what: what.into(), detail: detail.into() }
     }
 
     /// Something that a machine noticed.
@@ -116,15 +151,29 @@ pub(crate) struct CallState {
     wakers: Mutex<Vec<Waker>>,
     /// What is left of an async handler that was not ready at once.
     rest: Mutex<Option<BoxFuture<()>>>,
+    /// The run before this one, whose hooks may still be around the call.
+    before: Option<Arc<Self>>,
+    /// What it has asked and done; see [`journal`].
+    journal: Mutex<Option<Box<Journal>>>,
 }
 
 impl CallState {
     /// `hooked`: hooks are around it, which are given its answer.
     pub(crate) fn new(outlet: Arc<dyn Outlet>, id: CallId, call: Call, hooked: bool) -> Arc<Self> {
         let (cancelled, wakers, rest) = (AtomicBool::new(false), Mutex::default(), Mutex::default());
-        let answer = hooked.then(Promise::default);
-        let span = RequestSpan::new(&call, || outlet.now());
-        Arc::new(Self { outlet, id, call, answer, span, cancelled, wakers, rest })
+        let (answer, journal) = (hooked.then(Promise::default), Mutex::default());
+        let span = RequestSpan::new(&call, || outlet.now().mono);
+        Arc::new(Self { outlet, id, call, answer, span, cancelled, wakers, rest, before: None, journal })
+    }
+
+    /// The same call, to be served once more.
+    fn again(self: &Arc<Self>, journal: Journal) -> Arc<Self> {
+        let (cancelled, wakers, rest) = (AtomicBool::new(false), Mutex::default(), Mutex::default());
+        let (outlet, id, call, answer) =
+            (self.outlet.clone(), self.id, self.call.clone(), self.answer.clone());
+        let (span, journal) = (self.span.follow(), Mutex::new(Some(Box::new(journal))));
+        let before = Some(self.clone());
+        Arc::new(Self { outlet, id, call, answer, span, cancelled, wakers, rest, before, journal })
     }
 
     pub(crate) fn outlet(&self) -> &dyn Outlet {
@@ -136,12 +185,15 @@ impl CallState {
     }
 
     pub(crate) fn now(&self) -> Instant {
-        self.outlet.now()
+        self.outlet.now().mono
     }
 
     /// The request is over.
     pub(crate) fn ended(&self, kind: AnswerKind) {
         self.span.ended(kind, || self.now());
+        if let Some(before) = &self.before {
+            before.ended(kind);
+        }
     }
 
     /// What a hook is to be told: the answer, or `None` when nobody waits for one any more.
@@ -153,6 +205,26 @@ impl CallState {
             Some(answer) => answer.poll_take(waker).map(Some),
             None => Poll::Ready(None),
         }
+    }
+
+    fn has_journal(&self) -> bool {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    fn take_journal(&self) -> Option<Journal> {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner).take().map(|journal| *journal)
+    }
+
+    /// Looks into what the call has asked and done. Calls no code of handlers, and wakes nobody.
+    fn journal<T>(&self, look: impl FnOnce(&mut Journal) -> T) -> T {
+        let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        look(journal.get_or_insert_with(|| Box::new(Journal::load(self))))
+    }
+
+    /// An answer of the client has come.
+    pub(crate) fn answered(&self, ask: AskId, answer: Answered) {
+        let wakers = self.journal(|journal| journal.settle(ask, answer.0));
+        wakers.into_iter().for_each(Waker::wake);
     }
 
     pub(crate) fn target(&self) -> &Target {
@@ -216,6 +288,9 @@ impl CallState {
         self.drop_rest();
         let wakers = std::mem::take(&mut *self.wakers.lock().unwrap_or_else(PoisonError::into_inner));
         wakers.into_iter().for_each(Waker::wake);
+        if let Some(before) = &self.before {
+            before.cancel();
+        }
     }
 
     pub(crate) fn poll_cancelled(&self, waker: &Waker) -> Poll<()> {
@@ -368,11 +443,13 @@ impl fmt::Debug for Context {
 pub(crate) struct Responder {
     shared: Arc<CallState>,
     answered: bool,
+    /// The call goes on under another responder.
+    kept: bool,
 }
 
 impl Responder {
     pub(crate) fn new(shared: Arc<CallState>) -> Self {
-        Self { shared, answered: false }
+        Self { shared, answered: false, kept: false }
     }
 
     pub(crate) fn target(&self) -> &Target {
@@ -457,7 +534,7 @@ impl Drop for Responder {
             self.answer(internal());
         }
         // Where hooks are around it, it is over when they are.
-        if self.shared.answer.is_none() {
+        if self.shared.answer.is_none() && !self.kept {
             self.shared.outlet.done(self.shared.id);
         }
     }

@@ -12,6 +12,9 @@ use crate::context::Report;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Deprecated {
     Logging,
+    Roots,
+    Sampling,
+    IncludeContext,
 }
 
 impl Deprecated {
@@ -21,6 +24,13 @@ impl Deprecated {
             Self::Logging => {
                 "logging is deprecated by revision 2026-07-28: write to standard error, or use OpenTelemetry"
             }
+            Self::Roots => {
+                "roots are deprecated by revision 2026-07-28: take paths as arguments, or from configuration"
+            }
+            Self::Sampling => {
+                "sampling is deprecated by revision 2026-07-28: call the interface of a model's provider"
+            }
+            Self::IncludeContext => "`includeContext` of sampling is deprecated: leave it out, or use `none`",
         }
     }
 }

@@ -11,8 +11,9 @@ use mcp_proto::wire::jsonrpc::decode_at;
 use serde::de::DeserializeOwned;
 
 use crate::context::{Context, Responder};
+use crate::prompt::ForPrompt;
 use crate::runtime::BoxFuture;
-use crate::tool::{AsyncHandler, BlockingHandler, Failure, ToolError};
+use crate::tool::{self, AsyncHandler, BlockingHandler, Failure, FromValue, ToolError};
 
 /// A handler behind one shape; clones share it.
 #[derive(Clone)]
@@ -149,7 +150,16 @@ pub(crate) fn decode<A: DeserializeOwned>(json: &str) -> Result<A, ToolError> {
 /// JSON-RPC nor the specification keeps for itself (ERR-12).
 const APPLICATION: i32 = 1;
 
+/// Answers a call, of whatever kind, with a failure.
+pub(crate) fn tell(responder: Responder, failure: ToolError) {
+    match responder.target() {
+        Target::Tool(_) => tool::finish::<(), FromValue>(responder, Err(failure)),
+        _ => finish::<ForPrompt, String>(responder, Err(failure)),
+    }
+}
+
 pub(crate) fn finish<K, T: Outcome<K>>(responder: Responder, outcome: Result<T, ToolError>) {
+    let Some((responder, outcome)) = responder.conclude(outcome) else { return };
     let failure = match outcome {
         Ok(value) => {
             let output = value.into_output(responder.target());
@@ -166,6 +176,7 @@ pub(crate) fn finish<K, T: Outcome<K>>(responder: Responder, outcome: Result<T, 
         },
         Failure::Forbidden(scopes) => return responder.forbid(scopes),
         Failure::Internal(detail) => return responder.fail_internally(&detail),
+        failure => return responder.fail_internally(failure.stray()),
     };
     responder.fail(error);
 }

@@ -54,7 +54,10 @@ pub use bus::{Bus, Listener, LocalBus};
 pub use client::*;
 pub use clock::Clock;
 pub use completion::{ForCompletion, Typed};
-pub use context::{Context, Report};
+pub use context::{
+    Ask, Asking, Asks, ByFuture, ByResult, Context, InputRequired, Leave, Report, Step, StepWork, Together,
+    Unanswered,
+};
 pub use custom::{ForMethod, MethodResult, Notification};
 pub use endpoint::{ByteStream, Endpoint, Status, pump, with_scratch};
 pub use error::Error;

@@ -63,6 +63,11 @@ mod on {
             Self { span, started: now(), ended: AtomicBool::new(false) }
         }
 
+        /// The same for a further run on behalf of the request, whose end is told to this one.
+        pub(crate) fn follow(&self) -> Self {
+            Self { span: self.span.clone(), started: self.started, ended: AtomicBool::new(true) }
+        }
+
         /// Runs code of the application within the span.
         pub(crate) fn enter<T>(&self, run: impl FnOnce() -> T) -> T {
             self.span.in_scope(run)
@@ -105,6 +110,10 @@ mod off {
 
     impl RequestSpan {
         pub(crate) fn new(_: &Call, _: impl FnOnce() -> Instant) -> Self {
+            Self
+        }
+
+        pub(crate) fn follow(&self) -> Self {
             Self
         }
 

@@ -6,7 +6,9 @@ use std::future::Future;
 use std::marker::PhantomData;
 
 use mcp_proto::error::{ApiMisuse, ErrorObject};
-use mcp_proto::model::{self, CallToolResult, ContentBlock, Icon, Json, Meta, Object, ToolAnnotations};
+use mcp_proto::model::{
+    self, CallToolResult, ContentBlock, ElicitRequestUrlParams, Icon, Json, Meta, Object, ToolAnnotations,
+};
 use mcp_proto::server::{OutputCheck, Scopes, Target, WriteResult};
 use mcp_proto::wire::jsonrpc::decode_at;
 use schemars::JsonSchema;
@@ -15,7 +17,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde::ser::SerializeMap;
 
-use crate::context::{Context, Responder};
+use crate::context::{Context, InputRequired, Responder};
 use crate::handler::{NOT_FOUND, Run};
 
 /// What a server says about a tool. The schema of its arguments comes from the handler's argument type,
@@ -175,6 +177,26 @@ pub(crate) enum Failure {
     Forbidden(Vec<String>),
     /// For people on this side.
     Internal(String),
+    /// Something has to be said to the client first.
+    Leave,
+    /// What was asked needs what the client did not declare; in words.
+    Missing(String),
+    /// What the handler wants to be told first.
+    Input(Box<InputRequired>),
+    /// The pages that the user has to visit first.
+    Urls(Vec<ElicitRequestUrlParams>),
+}
+
+impl Failure {
+    /// Whether it is about what the client is asked.
+    pub(crate) fn asks(&self) -> bool {
+        matches!(self, Self::Leave | Self::Missing(_) | Self::Input(_) | Self::Urls(_))
+    }
+
+    /// What is said of one that made its way to where nothing can be asked.
+    pub(crate) fn stray(&self) -> &'static str {
+        "the handler returned an error that belongs to another request"
+    }
 }
 
 impl ToolError {
@@ -230,6 +252,10 @@ impl fmt::Debug for ToolError {
             Failure::NotFound => f.write_str("ToolError::not_found"),
             Failure::Protocol(error) => f.debug_tuple("ToolError::protocol").field(error).finish(),
             Failure::Internal(detail) => f.debug_tuple("ToolError::internal").field(detail).finish(),
+            Failure::Leave => f.write_str("ToolError::from(Unanswered::Leave)"),
+            Failure::Missing(text) => f.debug_tuple("ToolError::from").field(text).finish(),
+            Failure::Input(required) => f.debug_tuple("ToolError::from").field(required).finish(),
+            Failure::Urls(_) => f.write_str("ToolError::url_elicitation_required"),
         }
     }
 }
@@ -421,7 +447,8 @@ fn arguments<A: DeserializeOwned>(context: &Context) -> Result<A, ToolError> {
         .map_err(|error| ToolError::new(Cow::into_owned(error.message)))
 }
 
-fn finish<T: IntoToolResult<M>, M>(responder: Responder, outcome: Result<T, ToolError>) {
+pub(crate) fn finish<T: IntoToolResult<M>, M>(responder: Responder, outcome: Result<T, ToolError>) {
+    let Some((responder, outcome)) = responder.conclude(outcome) else { return };
     let outcome = outcome.and_then(IntoToolResult::into_tool_result);
     match outcome.and_then(|result| fitting(&responder, result)) {
         Ok(result) => responder.respond(result),
@@ -430,6 +457,7 @@ fn finish<T: IntoToolResult<M>, M>(responder: Responder, outcome: Result<T, Tool
         Err(ToolError(Failure::Protocol(error))) => responder.fail(error),
         Err(ToolError(Failure::Forbidden(scopes))) => responder.forbid(scopes),
         Err(ToolError(Failure::Internal(detail))) => responder.fail_internally(&detail),
+        Err(ToolError(failure)) => responder.fail_internally(failure.stray()),
     }
 }
 

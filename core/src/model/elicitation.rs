@@ -4,6 +4,7 @@
 //!
 //! <https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation>
 
+mod check;
 mod schema;
 #[cfg(test)]
 mod tests;

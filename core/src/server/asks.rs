@@ -268,13 +268,14 @@ struct Open {
 /// A request to the client that is not open any more.
 pub(super) struct Closed {
     pub(super) id: AskId,
+    pub(super) call: CallId,
     pub(super) wire: RequestId,
     pub(super) after: Duration,
 }
 
 impl From<Open> for Closed {
     fn from(open: Open) -> Self {
-        Self { id: open.id, wire: open.wire, after: open.after }
+        Self { id: open.id, call: open.call, wire: open.wire, after: open.after }
     }
 }
 
@@ -320,8 +321,8 @@ impl Asks {
     }
 
     /// The client has answered.
-    pub(super) fn answered(&mut self, wire: &RequestId) -> Option<AskId> {
-        self.take(|open| open.wire == *wire).map(|open| open.id)
+    pub(super) fn answered(&mut self, wire: &RequestId) -> Option<Closed> {
+        self.take(|open| open.wire == *wire)
     }
 
     /// One that has waited for too long.

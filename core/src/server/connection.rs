@@ -69,8 +69,8 @@ pub enum Output {
     Call(CallId, Call),
     /// Nobody waits for this call any more; the application should stop. Nothing is sent for it.
     Cancelled(CallId),
-    /// What came of what the client was asked; see [`Connection::ask`].
-    Answered(AskId, Answer),
+    /// What came of what the client was asked on behalf of a call; see [`Connection::ask`].
+    Answered(CallId, AskId, Answer),
     /// The legacy client has said that it is ready.
     Initialized,
     /// The client tells of something, such as `notifications/roots/list_changed`.

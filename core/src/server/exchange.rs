@@ -148,8 +148,8 @@ pub enum ExchangeOutput {
     Call(CallId, Call),
     /// Nobody waits for this call any more; the application should stop.
     Cancelled(CallId),
-    /// What came of what the client was asked; see [`Exchange::ask`].
-    Answered(AskId, Answer),
+    /// What came of what the client was asked on behalf of a call; see [`Exchange::ask`].
+    Answered(CallId, AskId, Answer),
     /// The application is to check this token, and to answer with
     /// [`handle_grant`](Exchange::handle_grant) or [`handle_refusal`](Exchange::handle_refusal).
     Authenticate(BearerToken),

@@ -66,7 +66,7 @@ impl Target {
     }
 
     /// Whether such a call may be answered by a result that asks for input (MRTR-02, MRTR-03).
-    pub(super) fn may_require_input(&self) -> bool {
+    pub fn may_require_input(&self) -> bool {
         match self {
             Self::Tool(_) | Self::Prompt(_) | Self::Resource(_) | Self::Template(_) => true,
             Self::Completion(_) | Self::Custom(_) | Self::Protocol(_) => false,

@@ -307,7 +307,7 @@ impl Web {
                 }
                 ExchangeOutput::Call(id, call) => trip.calls.push((id, call)),
                 ExchangeOutput::Cancelled(id) => trip.cancelled.push(id),
-                ExchangeOutput::Answered(ask, answer) => trip.answers.push((ask, answer)),
+                ExchangeOutput::Answered(_, ask, answer) => trip.answers.push((ask, answer)),
                 ExchangeOutput::Session(query) => {
                     let answer = self.sessions.handle_query(now(), query);
                     trip.exchange.handle_session(now(), answer);

@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mcp_proto::model::{CompleteResult, Completion};
-use mcp_proto::server::{Call, CallId, Target};
+use mcp_proto::server::{Answer, AskId, Call, CallId, Target};
 
 use super::Shared;
 use super::offer::Offer;
@@ -45,11 +45,42 @@ impl Calls {
         }
     }
 
+    /// Runs the handler of a call again.
+    pub(super) fn rerun<R: Runtime>(
+        shared: &Shared<R>,
+        offer: &Offer,
+        state: &Arc<CallState>,
+        responder: Responder,
+    ) {
+        if let Some(future) = launch_for(state, offer.handler(state.target()), responder) {
+            run(&shared.runtime, state, future);
+        }
+    }
+
     /// The client gave up on a call.
     pub(super) fn cancel(&self, id: CallId) {
         let state = self.lock().remove(&id);
         if let Some(state) = state {
             state.cancel();
+        }
+    }
+
+    /// Another run of a call takes the place of the one before, if the call is not over.
+    pub(super) fn adopt(&self, state: &Arc<CallState>) -> bool {
+        match self.lock().get_mut(&state.id()) {
+            Some(before) => {
+                *before = state.clone();
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// The client has answered what a call has asked.
+    pub(super) fn answered(&self, id: CallId, ask: AskId, answer: Answer) {
+        let state = self.lock().get(&id).cloned();
+        if let Some(state) = state {
+            state.answered(ask, answer);
         }
     }
 
@@ -64,8 +95,12 @@ impl Calls {
 
 /// Starts a handler. An async one is a future that is to be polled; one that blocks runs on the pool.
 pub(crate) fn launch(state: &Arc<CallState>, handler: Option<&Run>) -> Option<BoxFuture<()>> {
+    launch_for(state, handler, Responder::new(state.clone()))
+}
+
+fn launch_for(state: &Arc<CallState>, handler: Option<&Run>, responder: Responder) -> Option<BoxFuture<()>> {
     // A panic drops the responder, which answers.
-    let (context, responder) = (Context::new(state.clone()), Responder::new(state.clone()));
+    let context = Context::new(state.clone());
     match handler {
         Some(Run::Async(handler)) => return state.guarded(|| handler(context, responder)),
         Some(Run::Blocking(handler)) => {

@@ -7,17 +7,17 @@ use std::time::Duration;
 
 use mcp_proto::error::ErrorObject;
 use mcp_proto::head::{BodyLength, End, RequestHead, ResponseHead};
-use mcp_proto::model::{Json, LoggingMessageNotificationParams};
+use mcp_proto::model::{InputRequest, Json, LoggingMessageNotificationParams};
 use mcp_proto::server::{
-    AuthRefusal, BearerToken, Call, CallId, Change, Config, Exchange, ExchangeId, ExchangeOutput, Grant,
-    Listen, Principal, Progress, SessionOutput, WriteResult,
+    Answer, AskError, AskId, AuthRefusal, BearerToken, Call, CallId, Change, Config, Exchange, ExchangeId,
+    ExchangeOutput, Grant, Listen, Principal, Progress, SessionOutput, WriteResult,
 };
 use mcp_proto::time::{Instant, Now};
 
 use super::calls::Calls;
 use super::http::HttpService;
 use super::offer::Offer;
-use crate::context::{Outlet, Report};
+use crate::context::{CallState, Outlet, Report, Responder};
 use crate::custom::Notification;
 use crate::deprecated::Deprecated;
 use crate::extensions::Extensions;
@@ -58,6 +58,7 @@ struct Inner {
 enum Effect {
     Call(Arc<Offer>, CallId, Call),
     Cancelled(CallId),
+    Answered(CallId, AskId, Answer),
     Authenticate(BearerToken),
     Report(Report),
     Told(Notification),
@@ -264,6 +265,9 @@ impl<R: Runtime> ExchangeHandle<R> {
                 ExchangeOutput::Notification { method, params } => {
                     return Some(Effect::Told(Notification::new(method, params)));
                 }
+                ExchangeOutput::Answered(id, ask, answer) => {
+                    return Some(Effect::Answered(id, ask, answer));
+                }
                 ExchangeOutput::Diagnostic(diagnostic) => {
                     return Some(Effect::Report(Report::noticed("exchange", &diagnostic)));
                 }
@@ -287,6 +291,7 @@ impl<R: Runtime> ExchangeHandle<R> {
                 self.lock().machine.handle_admission(self.service.now(), admission);
             }
             Effect::Cancelled(id) => self.calls.cancel(id),
+            Effect::Answered(id, ask, answer) => self.calls.answered(id, ask, answer),
             Effect::Authenticate(token) => self.authenticate(token),
             Effect::Report(report) => self.service.shared().report(&report),
             Effect::Told(notification) => self.service.shared().told(notification),
@@ -335,11 +340,12 @@ impl<R: Runtime> ExchangeHandle<R> {
     }
 
     /// Says something on behalf of a handler.
-    fn say(&self, say: impl FnOnce(&mut Exchange, Now)) {
-        say(&mut self.lock().machine, self.service.now());
+    fn say<T>(&self, say: impl FnOnce(&mut Exchange, Now) -> T) -> T {
+        let said = say(&mut self.lock().machine, self.service.now());
         if self.work() != Done::ByAnother {
             self.waker.wake();
         }
+        said
     }
 }
 
@@ -385,6 +391,40 @@ impl<R: Runtime> Outlet for ExchangeHandle<R> {
         self.say(|machine, now| machine.log(now, call, message));
     }
 
+    fn ask(
+        &self,
+        call: CallId,
+        request: &InputRequest,
+        timeout: Option<Duration>,
+    ) -> Result<AskId, AskError> {
+        self.say(|machine, now| machine.ask(now, call, request, timeout))
+    }
+
+    fn retract(&self, ask: AskId) {
+        self.say(|machine, now| machine.retract(now, ask));
+    }
+
+    fn adopt(&self, state: &Arc<CallState>) -> bool {
+        self.calls.adopt(state)
+    }
+
+    fn rerun(&self, state: Arc<CallState>, responder: Responder) {
+        let shared = self.service.shared();
+        Calls::rerun(shared, &shared.live.offer(), &state, responder);
+    }
+
+    fn spawn(&self, task: BoxFuture<()>) {
+        self.service.shared().runtime.spawn(task);
+    }
+
+    fn config(&self) -> &Config {
+        self.service.config()
+    }
+
+    fn now(&self) -> Now {
+        self.service.shared().runtime.now()
+    }
+
     fn extensions(&self) -> &Extensions {
         &self.extensions
     }
@@ -407,10 +447,6 @@ impl<R: Runtime> Outlet for ExchangeHandle<R> {
 
     fn deprecated(&self, feature: Deprecated) {
         self.service.shared().deprecated(feature);
-    }
-
-    fn now(&self) -> Instant {
-        self.service.shared().runtime.now().mono
     }
 
     fn spawn_blocking(&self, job: Job) {

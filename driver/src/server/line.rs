@@ -6,15 +6,17 @@ use std::time::Duration;
 
 use mcp_proto::error::ErrorObject;
 use mcp_proto::head::End;
-use mcp_proto::model::{Json, LoggingMessageNotificationParams};
-use mcp_proto::server::{Call, CallId, Change, Connection, Output, Progress, WriteResult};
-use mcp_proto::time::{Instant, Now};
+use mcp_proto::model::{InputRequest, Json, LoggingMessageNotificationParams};
+use mcp_proto::server::{
+    AskError, AskId, Call, CallId, Change, Config, Connection, Output, Progress, WriteResult,
+};
+use mcp_proto::time::Now;
 
 use super::Shared;
 use super::calls::Calls;
 use super::hub::Member;
 use super::offer::{Current, Offer};
-use crate::context::{Outlet, Report};
+use crate::context::{CallState, Outlet, Report, Responder};
 use crate::custom::Notification;
 use crate::deprecated::Deprecated;
 use crate::endpoint::{Endpoint, Status};
@@ -130,6 +132,7 @@ impl<R: Runtime> Link<R> {
                 }
             }
             Step::Output(Output::Cancelled(id)) => self.calls.cancel(id),
+            Step::Output(Output::Answered(id, ask, answer)) => self.calls.answered(id, ask, answer),
             Step::Output(Output::Diagnostic(diagnostic)) => {
                 self.shared.report(&Report::noticed("connection", &diagnostic));
             }
@@ -145,11 +148,12 @@ impl<R: Runtime> Link<R> {
     }
 
     /// Says something on behalf of a handler.
-    fn say(&self, say: impl FnOnce(&mut Connection, Now)) {
-        say(&mut self.lock().machine, self.shared.runtime.now());
+    fn say<T>(&self, say: impl FnOnce(&mut Connection, Now) -> T) -> T {
+        let said = say(&mut self.lock().machine, self.shared.runtime.now());
         if self.work() != Done::ByAnother {
             self.waker.wake();
         }
+        said
     }
 }
 
@@ -228,6 +232,40 @@ impl<R: Runtime> Outlet for Link<R> {
         self.say(|machine, now| machine.log(now, call, message));
     }
 
+    fn ask(
+        &self,
+        call: CallId,
+        request: &InputRequest,
+        timeout: Option<Duration>,
+    ) -> Result<AskId, AskError> {
+        self.say(|machine, now| machine.ask(now, call, request, timeout))
+    }
+
+    fn retract(&self, ask: AskId) {
+        self.say(|machine, now| machine.retract(now, ask));
+    }
+
+    fn adopt(&self, state: &Arc<CallState>) -> bool {
+        self.calls.adopt(state)
+    }
+
+    fn rerun(&self, state: Arc<CallState>, responder: Responder) {
+        let shared = &*self.shared;
+        Calls::rerun(shared, &shared.live.offer(), &state, responder);
+    }
+
+    fn spawn(&self, task: BoxFuture<()>) {
+        self.shared.runtime.spawn(task);
+    }
+
+    fn config(&self) -> &Config {
+        &self.shared.config
+    }
+
+    fn now(&self) -> Now {
+        self.shared.runtime.now()
+    }
+
     fn extensions(&self) -> &Extensions {
         &self.shared.extensions
     }
@@ -246,10 +284,6 @@ impl<R: Runtime> Outlet for Link<R> {
 
     fn deprecated(&self, feature: Deprecated) {
         self.shared.deprecated(feature);
-    }
-
-    fn now(&self) -> Instant {
-        self.shared.runtime.now().mono
     }
 
     fn spawn_blocking(&self, job: Job) {

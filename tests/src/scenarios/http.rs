@@ -28,8 +28,13 @@ pub(super) fn modern(tool: &str) -> (String, String) {
 
 /// A legacy session by hand: the fields that name it.
 pub(super) fn session(url: &str) -> String {
+    session_with(url, "{}")
+}
+
+/// The same of a client that can do this.
+pub(super) fn session_with(url: &str, capabilities: &str) -> String {
     let mut raw = Raw::connect(url);
-    raw.post("", r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}"#);
+    raw.post("", &r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}"#.replace("{}", capabilities));
     let answer = raw.answer();
     let id = answer.header("Mcp-Session-Id").unwrap_or_else(|| panic!("{answer:?}"));
     let fields = format!("MCP-Protocol-Version: 2025-11-25\r\nMcp-Session-Id: {id}\r\n");

@@ -98,6 +98,14 @@ impl SamplingContent {
         Self::Single(SamplingMessageContentBlock::Text(TextContent::new(text)))
     }
 
+    /// The first text in it.
+    pub fn as_text(&self) -> Option<&str> {
+        self.blocks().iter().find_map(|block| match block {
+            SamplingMessageContentBlock::Text(text) => Some(&*text.text),
+            _ => None,
+        })
+    }
+
     /// The blocks, in either form.
     pub fn blocks(&self) -> &[SamplingMessageContentBlock] {
         match self {

@@ -34,8 +34,8 @@ impl Link {
 
     /// A response has come. `false` when nobody waits for it.
     pub(super) fn answered(&mut self, response: ClientResponse) -> bool {
-        let Some(ask) = self.asks.answered(&response.request) else { return false };
-        self.outputs.push_back(Output::Answered(ask, response.outcome));
+        let Some(closed) = self.asks.answered(&response.request) else { return false };
+        self.outputs.push_back(Output::Answered(closed.call, closed.id, response.outcome));
         true
     }
 
@@ -50,7 +50,7 @@ impl Link {
     pub(super) fn end_asks(&mut self, call: CallId) {
         while let Some(closed) = self.asks.of(call) {
             self.withdraw(&closed, asks::CALL_IS_OVER);
-            self.outputs.push_back(Output::Answered(closed.id, Answer(Err(AskError::Over))));
+            self.outputs.push_back(Output::Answered(closed.call, closed.id, Answer(Err(AskError::Over))));
         }
     }
 
@@ -59,7 +59,7 @@ impl Link {
         while let Some(closed) = self.asks.due(now) {
             self.withdraw(&closed, asks::TOO_LATE);
             let error = AskError::TimedOut { after: closed.after };
-            self.outputs.push_back(Output::Answered(closed.id, Answer(Err(error))));
+            self.outputs.push_back(Output::Answered(closed.call, closed.id, Answer(Err(error))));
         }
     }
 
@@ -67,7 +67,11 @@ impl Link {
     pub(super) fn go_deaf(&mut self) {
         self.deaf = true;
         while let Some(closed) = self.asks.pop() {
-            self.outputs.push_back(Output::Answered(closed.id, Answer(Err(AskError::Unreachable))));
+            self.outputs.push_back(Output::Answered(
+                closed.call,
+                closed.id,
+                Answer(Err(AskError::Unreachable)),
+            ));
         }
     }
 

@@ -66,7 +66,10 @@ impl Exchange {
     /// [`SessionOutput::Answer`](super::super::SessionOutput::Answer).
     pub fn handle_answer(&mut self, _now: Now, response: ClientResponse) {
         match self.asks.answered(&response.request) {
-            Some(ask) => self.outputs.push_back(ExchangeOutput::Answered(ask, response.outcome)),
+            Some(closed) => {
+                let answered = ExchangeOutput::Answered(closed.call, closed.id, response.outcome);
+                self.outputs.push_back(answered);
+            }
             // It came too late, or twice.
             None if matches!(self.stage, Stage::Running) => {
                 self.diagnose(unexpected().request(&response.request))
@@ -79,7 +82,11 @@ impl Exchange {
     pub(super) fn end_asks(&mut self, call: CallId) {
         while let Some(closed) = self.asks.of(call) {
             self.withdraw(&closed, asks::CALL_IS_OVER);
-            self.outputs.push_back(ExchangeOutput::Answered(closed.id, Answer(Err(AskError::Over))));
+            self.outputs.push_back(ExchangeOutput::Answered(
+                closed.call,
+                closed.id,
+                Answer(Err(AskError::Over)),
+            ));
         }
     }
 
@@ -88,14 +95,18 @@ impl Exchange {
         while let Some(closed) = self.asks.due(now.mono) {
             self.withdraw(&closed, asks::TOO_LATE);
             let error = AskError::TimedOut { after: closed.after };
-            self.outputs.push_back(ExchangeOutput::Answered(closed.id, Answer(Err(error))));
+            self.outputs.push_back(ExchangeOutput::Answered(closed.call, closed.id, Answer(Err(error))));
         }
     }
 
     /// The client does not see what is asked any more.
     pub(super) fn strand_asks(&mut self) {
         while let Some(closed) = self.asks.pop() {
-            self.outputs.push_back(ExchangeOutput::Answered(closed.id, Answer(Err(AskError::Unreachable))));
+            self.outputs.push_back(ExchangeOutput::Answered(
+                closed.call,
+                closed.id,
+                Answer(Err(AskError::Unreachable)),
+            ));
         }
     }
 

@@ -77,7 +77,7 @@ fn scripts_reach_what_matters() {
     }
     for part in [
         "Call(CallId",
-        "Answered(AskId(1), Answer(2 bytes",
+        "AskId(1), Answer(2 bytes",
         "Cancelled(CallId",
         "Initialized",
         "Begin",

@@ -28,7 +28,7 @@ fn answers(client: &mut Client) -> Vec<(AskId, Answer)> {
     outputs
         .filter_map(
             |output| {
-                if let Output::Answered(ask, answer) = output { Some((ask, answer)) } else { None }
+                if let Output::Answered(_, ask, answer) = output { Some((ask, answer)) } else { None }
             },
         )
         .collect()

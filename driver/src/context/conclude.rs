@@ -1,0 +1,228 @@
+//! What becomes of a run of a handler that has asked something: an outcome, a result that asks the client, or on
+//! legacy connections requests on behalf of the handler and another run.
+
+use std::sync::Arc;
+
+use mcp_proto::dialect::Era;
+use mcp_proto::error::{ErrorObject, PeerError, code};
+use mcp_proto::limits::Limits;
+use mcp_proto::model::{
+    ElicitAction, ElicitRequestParams, ElicitRequestUrlParams, ElicitResult, In, InputRequest, InputRequests,
+    InputRequiredResult, InputResponses, Json, UrlElicitationRequiredData,
+};
+use mcp_proto::server::missing_capabilities;
+
+use super::ask::{Ask, Unanswered};
+use super::asking::{Pollable, Slot, all, elicitation_id};
+use super::input::{InputRequired, OwnState};
+use super::journal::Journal;
+use super::{CallState, Context, Report, Responder};
+use crate::handler;
+use crate::tool::{Failure, ToolError};
+
+/// What is to be said.
+enum Verdict<T> {
+    Outcome(Result<T, ToolError>),
+    Ask(InputRequiredResult),
+    Fail(ErrorObject),
+    /// The state that came is not one that was given.
+    Refuse(PeerError),
+    /// A legacy client is to be asked on behalf of the handler.
+    Round(InputRequired),
+}
+
+impl Responder {
+    /// Says what has to be said before an outcome counts. What is left is an outcome that counts.
+    pub(crate) fn conclude<T>(self, outcome: Result<T, ToolError>) -> Option<(Self, Result<T, ToolError>)> {
+        match self.shared.verdict(outcome) {
+            Verdict::Outcome(outcome) => return Some((self, outcome)),
+            Verdict::Ask(result) => self.respond(result),
+            Verdict::Fail(error) => self.fail(error),
+            Verdict::Refuse(error) => {
+                let what = handler::label(self.target());
+                self.shared.outlet.report(Report::theirs(what, error.to_string()));
+                self.fail(error.into());
+            }
+            Verdict::Round(required) => self.another_round(required),
+        }
+        None
+    }
+
+    /// Asks a legacy client what the handler wants to know, and lets it run again.
+    fn another_round(self, required: InputRequired) {
+        let Some((next, responder)) = self.succeed() else { return };
+        let outlet = next.outlet.clone();
+        outlet.spawn(Box::pin(async move {
+            let questions = required.requests.into_iter().map(|(key, request)| Question { key, request });
+            match ask_all(&next, questions.collect()).await {
+                Ok(responses) => {
+                    next.journal(|journal| {
+                        journal.manual.responses = Some(responses);
+                        match required.state {
+                            OwnState::None => (journal.kept.own, journal.manual.unsealed) = (None, None),
+                            OwnState::Sealed(state) => journal.kept.own = Some(state),
+                            OwnState::Unsealed(state) => journal.manual.unsealed = Some(state),
+                        }
+                    });
+                    next.outlet.clone().rerun(next, responder);
+                }
+                Err(unanswered) => handler::tell(responder, unanswered.into()),
+            }
+        }));
+    }
+
+    /// The call goes on with another run, whose state takes the place of this one's; unless it is over.
+    fn succeed(mut self) -> Option<(Arc<CallState>, Self)> {
+        self.answered = true;
+        self.kept = true;
+        let journal = self.shared.take_journal().unwrap_or_default();
+        let next = self.shared.again(journal.next_round());
+        let responder = Self::new(next.clone());
+        next.outlet.adopt(&next).then_some((next, responder))
+    }
+}
+
+struct Question {
+    key: String,
+    request: InputRequest,
+}
+
+/// All answers, or the first reason why there is none.
+async fn ask_all(state: &Arc<CallState>, questions: Vec<Question>) -> Result<InputResponses, Unanswered> {
+    let cx = Context::new(state.clone());
+    let apart = |key: &str| format!("\0{key}");
+    let keys: Vec<String> = questions.iter().map(|question| question.key.clone()).collect();
+    let ask = |Question { key, request }| {
+        Ask::new(&cx, apart(&key), Ok(request), Box::new(|it: &Json| Ok(it.clone())))
+    };
+    let mut slots: Vec<Slot<Json>> = questions.into_iter().map(|question| Slot::new(ask(question))).collect();
+    let mut pollable: Vec<&mut (dyn Pollable + Send)> =
+        slots.iter_mut().map(|slot| slot as &mut (dyn Pollable + Send)).collect();
+    all(&mut pollable).await;
+    let answers: Result<InputResponses, Unanswered> =
+        keys.iter().zip(&mut slots).map(|(key, slot)| Ok((key.clone(), slot.take()?))).collect();
+    let apart: Vec<String> = keys.iter().map(|key| apart(key)).collect();
+    state.journal(|journal| journal.forget_asked(&apart));
+    answers
+}
+
+impl CallState {
+    fn verdict<T>(&self, outcome: Result<T, ToolError>) -> Verdict<T> {
+        if !self.has_journal() && !matches!(&outcome, Err(ToolError(failure)) if failure.asks()) {
+            return Verdict::Outcome(outcome);
+        }
+        self.journal(|journal| self.judge(journal, outcome))
+    }
+
+    fn judge<T>(&self, journal: &mut Journal, outcome: Result<T, ToolError>) -> Verdict<T> {
+        if let Some(error) = &journal.refused {
+            return Verdict::Refuse(error.clone());
+        }
+        match (self.call.era(), outcome) {
+            (Era::Modern, Err(ToolError(Failure::Missing(text)))) => {
+                match journal.lacking(self, &InputRequests::new()) {
+                    Some(required) => Verdict::Fail(missing_capabilities(required)),
+                    None => shown(text),
+                }
+            }
+            (Era::Legacy, Err(ToolError(Failure::Missing(text)))) => shown(text),
+            (Era::Modern, Err(ToolError(Failure::Input(required)))) => self.ask(journal, *required),
+            (Era::Legacy, Err(ToolError(Failure::Input(required)))) => self.round(journal, *required),
+            (Era::Modern, Err(ToolError(Failure::Urls(pages)))) => self.send_to(journal, pages),
+            (Era::Legacy, Err(ToolError(Failure::Urls(pages)))) => self.demand(pages),
+            (_, outcome) if journal.open.is_empty() => Verdict::Outcome(outcome),
+            _ => self.ask(journal, InputRequired::new()),
+        }
+    }
+
+    /// A result that asks for `required`, and for what the handler has asked besides.
+    fn ask<T>(&self, journal: &mut Journal, required: InputRequired) -> Verdict<T> {
+        if let Some(required) = journal.lacking(self, &required.requests) {
+            return Verdict::Fail(missing_capabilities(required));
+        }
+        let mut result = InputRequiredResult::new();
+        result.input_requests = std::mem::take(&mut journal.open);
+        result.input_requests.extend(required.requests);
+        let sealed = match required.state {
+            OwnState::Unsealed(state) => Ok(Some(state)),
+            OwnState::Sealed(state) => {
+                journal.kept.own = Some(state);
+                journal.seal(self)
+            }
+            OwnState::None => {
+                journal.kept.own = None;
+                journal.seal(self)
+            }
+        };
+        match sealed {
+            Ok(None) if result.input_requests.is_empty() => return internal(NOTHING_ASKED.into()),
+            Ok(state) => result.request_state = state,
+            Err(error) => return internal(format!("the request state cannot be sealed: {error}")),
+        }
+        Verdict::Ask(result)
+    }
+
+    fn round<T>(&self, journal: &Journal, required: InputRequired) -> Verdict<T> {
+        let limits: &Limits = &self.outlet.config().limits;
+        let nothing = required.requests.is_empty() && matches!(required.state, OwnState::None);
+        if nothing || !self.target().may_require_input() {
+            return internal(NOTHING_ASKED.into());
+        }
+        if limits.input_rounds == 0 {
+            return shown("the client cannot be asked for input".into());
+        }
+        if journal.manual.rounds >= limits.input_rounds {
+            return shown(format!(
+                "the client was asked {} times, and that did not suffice",
+                limits.input_rounds
+            ));
+        }
+        Verdict::Round(required)
+    }
+
+    /// A modern client is to send its user to pages.
+    fn send_to<T>(&self, journal: &mut Journal, pages: Vec<ElicitRequestUrlParams>) -> Verdict<T> {
+        let mut required = InputRequired::new();
+        for (place, page) in pages.into_iter().enumerate() {
+            let key = page.elicitation_id.clone().unwrap_or_else(|| format!("page-{}", place + 1));
+            let answer = journal.manual.responses.as_ref().and_then(|responses| responses.get(&key));
+            let answer = answer.and_then(|answer| answer.decode::<ElicitResult>().ok());
+            // Asked again and again, whoever said no would never be rid of it.
+            match answer.map(|answer| answer.action) {
+                Some(ElicitAction::Decline) => return Verdict::Outcome(Err(Unanswered::Declined.into())),
+                Some(ElicitAction::Cancel) => return Verdict::Outcome(Err(Unanswered::Dismissed.into())),
+                Some(ElicitAction::Accept) | None => {}
+            }
+            required = required.ask(key, ElicitRequestParams::from(page));
+        }
+        self.ask(journal, required)
+    }
+
+    /// A legacy client is told by an error that its user has to visit pages first, if it understands that one.
+    fn demand<T>(&self, mut pages: Vec<ElicitRequestUrlParams>) -> Verdict<T> {
+        let revision = self.call.revision();
+        let able = self.call.client().capabilities.elicitation.as_ref().is_some_and(|it| it.supports_url());
+        if !(able && revision.dialect().elicitation_id) {
+            let texts: Vec<_> = pages.iter().map(|page| format!("{}: {}", page.message, page.url)).collect();
+            return shown(texts.join("\n"));
+        }
+        for page in &mut pages {
+            page.elicitation_id.get_or_insert_with(elicitation_id);
+        }
+        let mut error = ErrorObject::new(code::URL_ELICITATION_REQUIRED, "pages have to be visited first");
+        let data = UrlElicitationRequiredData::new(pages);
+        error.data = Json::new(&In(revision, &data)).ok().map(Into::into);
+        Verdict::Fail(error)
+    }
+}
+
+const NOTHING_ASKED: &str =
+    "the handler wants input, but asks nothing, or in answer to a method that may not ask";
+
+fn shown<T>(text: String) -> Verdict<T> {
+    Verdict::Outcome(Err(ToolError(Failure::Shown(text))))
+}
+
+fn internal<T>(text: String) -> Verdict<T> {
+    Verdict::Outcome(Err(ToolError(Failure::Internal(text))))
+}

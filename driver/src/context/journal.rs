@@ -1,0 +1,327 @@
+//! What one call has asked its client and done on the way, so that a handler that runs again comes to the same
+//! point. In the modern era it travels through the client, sealed; in the legacy era it lives as long as the
+//! call.
+
+use std::collections::BTreeMap;
+use std::task::{Poll, Waker};
+
+use mcp_proto::error::{ApiMisuse, PeerError};
+use mcp_proto::model::{
+    ClientCapabilities, CreateMessageResult, ElicitAction, ElicitRequestParams, ElicitResult, InputRequest,
+    InputRequests, InputResponses, Json, JsonMap, ListRootsResult,
+};
+use mcp_proto::server::{AskError, AskId, Bound, StateError, lacking};
+use mcp_proto::wire::jsonrpc::decode_at;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::CallState;
+
+/// The memory of one call. Made when its handler first asks.
+#[derive(Default)]
+pub(crate) struct Journal {
+    /// What travels: what was answered and done, in earlier rounds and in this one.
+    pub(super) kept: Kept,
+    opened: bool,
+    /// Why the state that came is refused.
+    pub(super) refused: Option<PeerError>,
+    /// What came with this round and was not asked for yet.
+    brought: InputResponses,
+    declared: ClientCapabilities,
+    /// What was asked in this run.
+    asked: BTreeMap<String, Asked>,
+    /// Which of it a legacy client has been sent.
+    waiting: BTreeMap<AskId, String>,
+    /// Answers that came before it was noted here what they are for.
+    early: BTreeMap<AskId, Result<Json, AskError>>,
+    /// What a modern client is asked once the handler has left.
+    pub(super) open: InputRequests,
+    pub(super) manual: Manual,
+}
+
+/// What a handler reads that makes its rounds itself.
+#[derive(Default)]
+pub(super) struct Manual {
+    pub(super) responses: Option<InputResponses>,
+    /// An unsealed state on a legacy connection; on others it is in the call.
+    pub(super) unsealed: Option<String>,
+    /// How often a legacy client was asked on behalf of it.
+    pub(super) rounds: usize,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Kept {
+    #[serde(default, rename = "a", skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) answers: JsonMap,
+    #[serde(default, rename = "s", skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) steps: JsonMap,
+    /// A state that the handler made itself.
+    #[serde(default, rename = "o", skip_serializing_if = "Option::is_none")]
+    pub(super) own: Option<String>,
+}
+
+struct Asked {
+    request: InputRequest,
+    progress: Progress,
+    /// How many wait for the answer.
+    waiters: usize,
+}
+
+enum Progress {
+    /// With a legacy client, as soon as it has a number.
+    Sent {
+        ask: Option<AskId>,
+        wakers: Vec<Waker>,
+    },
+    Settled(Result<Json, AskError>),
+    /// A modern client will be asked.
+    Open,
+}
+
+/// How a question stands.
+pub(super) enum Stand {
+    /// Send it, and say with [`Journal::sent`] what came of that.
+    Send,
+    Waits,
+    Settled(Result<Json, AskError>),
+    /// The handler is to leave, so that something can be said to the client.
+    Leave,
+}
+
+/// How something that is done once stands.
+pub(super) enum Step {
+    Do,
+    Done(Json),
+    Leave,
+}
+
+impl Journal {
+    /// The memory of a call, as far as it has come with it.
+    pub(super) fn load(state: &CallState) -> Self {
+        let responses = state.call.input_responses().and_then(|text| serde_json::from_str(text).ok());
+        let mut journal = Self { declared: state.call.client().capabilities.clone(), ..Self::default() };
+        journal.brought = responses.clone().unwrap_or_default();
+        journal.manual.responses = responses;
+        journal
+    }
+
+    /// Opens the state that came, the first time. `false` when it is not valid: then nothing is to be asked or
+    /// done, and the handler is to leave.
+    pub(super) fn open_state(&mut self, state: &CallState) -> bool {
+        if self.opened {
+            return self.refused.is_none();
+        }
+        self.opened = true;
+        let Some(sealed) = state.call.request_state() else { return true };
+        let config = state.outlet.config();
+        let opened = config.open_state(state.outlet.now(), &Bound::of(&state.call, config), &sealed);
+        let read = opened.and_then(|plain| {
+            let unread = |_| StateError::new("what was sealed is not of this form").into();
+            serde_json::from_slice(&plain).map_err(unread)
+        });
+        match read {
+            Ok(kept) => self.kept = kept,
+            Err(error) => self.refused = Some(error),
+        }
+        self.refused.is_none()
+    }
+
+    /// Notes that something is asked under `key`, or finds that it was.
+    pub(super) fn stand(&mut self, state: &CallState, key: &str, request: &InputRequest) -> Stand {
+        if !self.open_state(state) {
+            return Stand::Leave;
+        }
+        if let Some(asked) = self.asked.get_mut(key) {
+            if asked.request != *request {
+                let misuse = format!("two different things are asked under the key `{key}`");
+                return Stand::Settled(Err(ApiMisuse::new(misuse).into()));
+            }
+            return match &asked.progress {
+                Progress::Sent { .. } => {
+                    asked.waiters += 1;
+                    Stand::Waits
+                }
+                Progress::Settled(outcome) => Stand::Settled(outcome.clone()),
+                Progress::Open => Stand::Leave,
+            };
+        }
+        let revision = state.call.revision();
+        let progress = if revision.dialect().server_requests {
+            Progress::Sent { ask: None, wakers: Vec::new() }
+        } else if !state.target().may_require_input() {
+            let what = "request for input in answer to this method".into();
+            Progress::Settled(Err(AskError::NotSupported { what }))
+        } else if let Some(required) = lacking(revision, &self.declared, [request]) {
+            Progress::Settled(Err(AskError::Missing { required: required.into() }))
+        } else {
+            match self.known(key, request) {
+                Some(answer) => Progress::Settled(Ok(answer)),
+                None => {
+                    self.open.insert(key.to_owned(), request.clone());
+                    Progress::Open
+                }
+            }
+        };
+        let stand = match &progress {
+            Progress::Sent { .. } => Stand::Send,
+            Progress::Settled(outcome) => Stand::Settled(outcome.clone()),
+            Progress::Open => Stand::Leave,
+        };
+        self.asked.insert(key.to_owned(), Asked { request: request.clone(), progress, waiters: 1 });
+        stand
+    }
+
+    /// The answer from an earlier round, or one that came with this one and fits.
+    fn known(&mut self, key: &str, request: &InputRequest) -> Option<Json> {
+        let fits = |answer: &Json| fits(request, answer).is_ok();
+        if let Some(answer) = self.kept.answers.get(key).filter(|answer| fits(answer)) {
+            return Some(answer.clone());
+        }
+        let answer = self.brought.remove(key).filter(fits)?;
+        self.kept.answers.insert(key.to_owned(), answer.clone());
+        Some(answer)
+    }
+
+    /// A modern client is to be asked again: its answer fits the question, but not the type that it is read as.
+    pub(super) fn reject(&mut self, key: &str) {
+        self.kept.answers.remove(key);
+        if let Some(asked) = self.asked.get_mut(key) {
+            asked.progress = Progress::Open;
+            self.open.insert(key.to_owned(), asked.request.clone());
+        }
+    }
+
+    /// A question is on its way, or could not be sent. Returns whom to wake.
+    pub(super) fn sent(&mut self, key: &str, sent: Result<AskId, AskError>) -> Vec<Waker> {
+        match sent {
+            Err(error) => self.conclude(key, Err(error)),
+            Ok(id) => {
+                if let Some(outcome) = self.early.remove(&id) {
+                    return self.conclude(key, outcome);
+                }
+                if let Some(Asked { progress: Progress::Sent { ask, .. }, .. }) = self.asked.get_mut(key) {
+                    *ask = Some(id);
+                    self.waiting.insert(id, key.to_owned());
+                }
+                Vec::new()
+            }
+        }
+    }
+
+    /// An answer has come. Returns whom to wake.
+    pub(super) fn settle(&mut self, ask: AskId, outcome: Result<Json, AskError>) -> Vec<Waker> {
+        match self.waiting.remove(&ask) {
+            Some(key) => self.conclude(&key, outcome),
+            None => {
+                self.early.insert(ask, outcome);
+                Vec::new()
+            }
+        }
+    }
+
+    fn conclude(&mut self, key: &str, outcome: Result<Json, AskError>) -> Vec<Waker> {
+        let Some(asked) = self.asked.get_mut(key) else { return Vec::new() };
+        let outcome = outcome.and_then(|answer| match fits(&asked.request, &answer) {
+            Ok(()) => Ok(answer),
+            Err(reason) => Err(AskError::Invalid { reason }),
+        });
+        match std::mem::replace(&mut asked.progress, Progress::Settled(outcome)) {
+            Progress::Sent { wakers, .. } => wakers,
+            Progress::Settled(_) | Progress::Open => Vec::new(),
+        }
+    }
+
+    /// What came of a question that was sent.
+    pub(super) fn poll(&mut self, key: &str, waker: &Waker) -> Poll<Result<Json, AskError>> {
+        match self.asked.get_mut(key).map(|asked| &mut asked.progress) {
+            Some(Progress::Sent { wakers, .. }) => {
+                if !wakers.iter().any(|known| known.will_wake(waker)) {
+                    wakers.push(waker.clone());
+                }
+                Poll::Pending
+            }
+            Some(Progress::Settled(outcome)) => Poll::Ready(outcome.clone()),
+            Some(Progress::Open) | None => Poll::Ready(Err(AskError::Over)),
+        }
+    }
+
+    /// One less waits for an answer. Returns what to take back when it was the last.
+    pub(super) fn forget(&mut self, key: &str) -> Option<AskId> {
+        let asked = self.asked.get_mut(key)?;
+        asked.waiters = asked.waiters.saturating_sub(1);
+        let Progress::Sent { ask, .. } = asked.progress else { return None };
+        if asked.waiters > 0 {
+            return None;
+        }
+        self.asked.remove(key);
+        self.waiting.remove(&ask?);
+        ask
+    }
+
+    /// What a modern client lacks for what was asked, all together.
+    pub(super) fn lacking(&self, state: &CallState, others: &InputRequests) -> Option<ClientCapabilities> {
+        let asked = self.asked.values().map(|asked| &asked.request);
+        lacking(state.call.revision(), &self.declared, asked.chain(others.values()))
+    }
+
+    /// Whether something is still to be done, under a name of its own.
+    pub(super) fn step(&mut self, state: &CallState, key: &str) -> Step {
+        // Whoever ignores that it should leave does nothing that counts.
+        if !self.open_state(state) || !self.open.is_empty() {
+            return Step::Leave;
+        }
+        match self.kept.steps.get(key) {
+            Some(done) => Step::Done(done.clone()),
+            None => Step::Do,
+        }
+    }
+
+    /// What the client is to bring back, if there is anything to remember.
+    pub(super) fn seal(&self, state: &CallState) -> Result<Option<String>, StateError> {
+        let Kept { answers, steps, own } = &self.kept;
+        if answers.is_empty() && steps.is_empty() && own.is_none() {
+            return Ok(None);
+        }
+        let plain = serde_json::to_vec(&self.kept)
+            .map_err(|error| StateError::new(format!("the state cannot be written: {error}")))?;
+        let config = state.outlet.config();
+        config.seal_state(state.outlet.now(), &Bound::of(&state.call, config), &plain).map(Some)
+    }
+
+    /// The memory of the next run on a legacy connection: nothing of it has to be asked or done again.
+    pub(super) fn next_round(mut self) -> Self {
+        self.asked.retain(|_, asked| matches!(asked.progress, Progress::Settled(_)));
+        self.waiting.clear();
+        self.early.clear();
+        self.opened = true;
+        self.manual.rounds += 1;
+        self.manual.responses = None;
+        self
+    }
+
+    /// What was asked on behalf of the handler is not its own.
+    pub(super) fn forget_asked(&mut self, keys: &[String]) {
+        keys.iter().for_each(|key| drop(self.asked.remove(key)));
+    }
+}
+
+/// Whether `answer` is one to `request` (MRTR-29, ELIC-33). The reason names members and types only.
+fn fits(request: &InputRequest, answer: &Json) -> Result<(), String> {
+    fn read<T: DeserializeOwned>(answer: &Json) -> Result<T, String> {
+        decode_at(answer.get(), "result").map_err(|error| error.message.into_owned())
+    }
+    match request {
+        InputRequest::Elicit(params) => {
+            let result: ElicitResult = read(answer)?;
+            let ElicitRequestParams::Form(form) = params else { return Ok(()) };
+            if result.action != ElicitAction::Accept {
+                return Ok(());
+            }
+            let content = result.content.ok_or("result.content: missing")?;
+            form.requested_schema.check(&content).map_err(|reason| format!("result.content: {reason}"))
+        }
+        InputRequest::CreateMessage(_) => read::<CreateMessageResult>(answer).map(drop),
+        InputRequest::ListRoots => read::<ListRootsResult>(answer).map(drop),
+        _ => Err("nothing that can be asked".into()),
+    }
+}

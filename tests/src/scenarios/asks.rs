@@ -1,0 +1,692 @@
+//! Servers that ask their client in the middle of a call, with clients by hand: one that was greeted by a
+//! handshake and is sent requests, and a modern one that is told what is asked and comes again.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use mcp_driver::model::{
+    CreateMessageRequestParams, ElicitAction, ElicitRequestFormParams, ElicitRequestParams,
+    ElicitRequestUrlParams, ElicitResult, ElicitationSchema, Role, SamplingContent, SamplingMessage,
+    StringSchema,
+};
+use mcp_driver::{
+    Context, InputRequired, Limits, Prompt, Resource, Runtime, Server, Tool, ToolError, Unanswered,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{hosted, http};
+use crate::kit::{Background, Kit, background};
+use crate::support::{DEADLINE, Events, Gate, Raw};
+
+/// What the clients by hand can do.
+pub const ALL: &str = r#"{"roots":{},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}}}"#;
+
+/// The revisions that scenarios are played in.
+pub const SPEECHES: [Option<&str>; 2] = [Some("2025-11-25"), None];
+
+/// A client by hand, on a stream of lines.
+pub struct Peer {
+    reader: BufReader<TcpStream>,
+    capabilities: Value,
+    /// Greeted by a handshake.
+    legacy: bool,
+    last: u64,
+    served: Option<Background<Result<(), mcp_driver::Error>>>,
+}
+
+/// What came of a call.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The whole response.
+    pub response: Value,
+    /// How often the client was asked: requests in the legacy era, rounds in the modern one.
+    pub asked: usize,
+    /// The last state that came, in the modern era.
+    pub state: Option<String>,
+}
+
+impl Outcome {
+    /// The text of the result of a tool.
+    #[track_caller]
+    pub fn text(&self) -> &str {
+        self.response["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{self:?}"))
+    }
+
+    #[track_caller]
+    fn error(&self) -> (i64, &str) {
+        let error = &self.response["error"];
+        (error["code"].as_i64().unwrap_or_else(|| panic!("{self:?}")), error["message"].as_str().unwrap())
+    }
+}
+
+impl Peer {
+    /// Connects to `server`. `version` is that of the handshake; without one the client is modern.
+    pub fn connect<K: Kit>(server: Server<K::Runtime>, version: Option<&str>, capabilities: &str) -> Self {
+        let runtime = K::Runtime::default();
+        let listener = K::block_on(runtime.listen("127.0.0.1:0".into())).unwrap();
+        let socket = TcpStream::connect(runtime.local_address(&listener).unwrap()).unwrap();
+        socket.set_read_timeout(Some(DEADLINE)).unwrap();
+        socket.set_nodelay(true).unwrap();
+        let (_, accepted) = K::block_on(runtime.accept(listener));
+        let served = background::<K, _>(move || K::wait(server.serve_stream(accepted.unwrap())));
+        let capabilities = serde_json::from_str(capabilities).unwrap();
+        let (reader, legacy) = (BufReader::new(socket), version.is_some());
+        let mut peer = Self { reader, capabilities, legacy, last: 0, served: Some(served) };
+        if let Some(version) = version {
+            let client = json!({ "name": "peer", "version": "1" });
+            let params = json!({ "protocolVersion": version, "capabilities": peer.capabilities, "clientInfo": client });
+            peer.send(json!({ "id": 0, "method": "initialize", "params": params }));
+            assert_eq!(peer.read()["result"]["protocolVersion"], version);
+            peer.send(json!({ "method": "notifications/initialized" }));
+        }
+        peer
+    }
+
+    pub fn send(&mut self, mut message: Value) {
+        message["jsonrpc"] = "2.0".into();
+        self.reader.get_mut().write_all(format!("{message}\n").as_bytes()).unwrap();
+    }
+
+    pub fn read(&mut self) -> Value {
+        let mut line = String::new();
+        self.reader.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
+    }
+
+    /// Sends a request, and returns its id.
+    pub fn request(&mut self, method: &str, mut params: Value) -> u64 {
+        self.last += 1;
+        if !self.legacy {
+            params["_meta"] = json!({
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": self.capabilities,
+            });
+        }
+        self.send(json!({ "id": self.last, "method": method, "params": params }));
+        self.last
+    }
+
+    /// Makes a request and answers whatever is asked on the way: `answer` is given the key, or in the legacy era
+    /// the text of the question, and the request; what it returns `None` for is left out of a round, or answered
+    /// with an error.
+    pub fn complete(
+        &mut self,
+        method: &str,
+        params: Value,
+        mut answer: impl FnMut(&str, &Value) -> Option<Value>,
+    ) -> Outcome {
+        let (mut asked, mut state, mut retry) = (0, None, params.clone());
+        self.request(method, retry.clone());
+        loop {
+            let message = self.read();
+            if let Some(id) = message.get("id").filter(|_| message.get("method").is_some()) {
+                asked += 1;
+                let key = message["params"]["message"].as_str().or(message["method"].as_str()).unwrap();
+                match answer(key, &message) {
+                    Some(result) => self.send(json!({ "id": id, "result": result })),
+                    None => self.send(json!({ "id": id, "error": { "code": -1, "message": "no" } })),
+                }
+            } else if message["result"]["resultType"] == "input_required" {
+                asked += 1;
+                assert!(asked < 64, "it asks for ever: {message}");
+                let requests = message["result"]["inputRequests"].as_object().cloned().unwrap_or_default();
+                let answers: serde_json::Map<_, _> = requests
+                    .iter()
+                    .filter_map(|(key, request)| Some((key.clone(), answer(key, request)?)))
+                    .collect();
+                retry = params.clone();
+                retry["inputResponses"] = answers.into();
+                state = message["result"]["requestState"].as_str().map(str::to_owned);
+                if let Some(state) = &state {
+                    retry["requestState"] = state.as_str().into();
+                }
+                self.request(method, retry.clone());
+            } else if message.get("method").is_none() {
+                return Outcome { response: message, asked, state };
+            }
+        }
+    }
+
+    pub fn call(
+        &mut self,
+        tool: &str,
+        arguments: Value,
+        answer: impl FnMut(&str, &Value) -> Option<Value>,
+    ) -> Outcome {
+        self.complete("tools/call", json!({ "name": tool, "arguments": arguments }), answer)
+    }
+
+    /// Calls a tool that must not ask, or must be refused before it does.
+    fn refused(&mut self, tool: &str) -> Outcome {
+        self.call(tool, json!({}), |key, _| panic!("asked for {key}"))
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        let _ = self.reader.get_ref().shutdown(std::net::Shutdown::Both);
+        if let Some(served) = self.served.take().filter(|_| !std::thread::panicking()) {
+            served.join().unwrap();
+        }
+    }
+}
+
+/// The user agreed, and filled in this.
+pub fn accept(content: Value) -> Option<Value> {
+    Some(json!({ "action": "accept", "content": content }))
+}
+
+fn did(action: &str) -> Option<Value> {
+    Some(json!({ "action": action }))
+}
+
+fn roots() -> Option<Value> {
+    Some(json!({ "roots": [{ "uri": "file:///srv" }] }))
+}
+
+fn sampled(text: &str) -> Option<Value> {
+    Some(json!({ "role": "assistant", "content": { "type": "text", "text": text }, "model": "m" }))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Nothing {}
+
+#[derive(Deserialize, JsonSchema)]
+struct Seat {
+    /// Which seat?
+    #[schemars(length(min = 2))]
+    seat: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Confirm {
+    really: bool,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Even {
+    #[serde(deserialize_with = "even")]
+    number: u32,
+}
+
+/// A rule that no form can say.
+fn even<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    let number = u32::deserialize(deserializer)?;
+    if number % 2 == 0 { Ok(number) } else { Err(serde::de::Error::custom("odd")) }
+}
+
+fn prompt() -> CreateMessageRequestParams {
+    CreateMessageRequestParams::new(
+        vec![SamplingMessage::new(Role::User, SamplingContent::text("Say it"))],
+        9,
+    )
+}
+
+fn form(message: &str) -> ElicitRequestFormParams {
+    ElicitRequestFormParams::new(message, ElicitationSchema::new().required("name", StringSchema::new()))
+}
+
+fn question(message: &str) -> ElicitRequestParams {
+    form(message).into()
+}
+
+/// A server whose handlers ask. `holds` counts how often a step is done.
+fn server<R: Runtime>(holds: &Arc<AtomicUsize>) -> Server<R> {
+    let (held, blocking) = (holds.clone(), holds.clone());
+    let server = Server::new("asking", "1")
+        .tool(Tool::new("book"), move |_: Nothing, cx: Context| {
+            let held = held.clone();
+            async move {
+                let seat = cx.elicit::<Seat>("seat", "seat").await?.seat;
+                let hold = cx.step("hold", async || Ok(held.fetch_add(1, Ordering::SeqCst))).await?;
+                let confirm = cx.elicit::<Confirm>("confirm", "confirm").await?;
+                Ok(format!("{seat} {hold} {}", confirm.really))
+            }
+        })
+        .tool(Tool::new("book_blocking"), move |_: Nothing, cx: Context| {
+            let seat = cx.elicit::<Seat>("seat", "seat").wait()?.seat;
+            let hold = cx.step("hold", || Ok(blocking.fetch_add(1, Ordering::SeqCst))).wait()?;
+            let confirm = cx.elicit::<Confirm>("confirm", "confirm").wait()?;
+            Ok(format!("{seat} {hold} {}", confirm.really))
+        });
+    asking(resourceful(manual(server)), holds)
+}
+
+fn asking<R: Runtime>(server: Server<R>, holds: &Arc<AtomicUsize>) -> Server<R> {
+    let held = holds.clone();
+    server
+        .tool(Tool::new("maybe"), async |_: Nothing, cx: Context| {
+            let seat = cx.elicit::<Seat>("seat", "seat").optional().await?;
+            Ok(seat.map_or("standing".to_owned(), |seat| seat.seat))
+        })
+        .tool(Tool::new("several"), async |_: Nothing, cx: Context| {
+            let asks = (cx.elicit_form("who", form("who")), cx.sample("say", prompt()), cx.roots("dirs"));
+            let (who, said, roots) = cx.all(asks).await?;
+            Ok(format!(
+                "{} {} {}",
+                who.get(),
+                serde_json::to_string(&roots[0].uri)?,
+                said.content.as_text().unwrap_or("?")
+            ))
+        })
+        .tool(Tool::new("twice"), async |_: Nothing, cx: Context| {
+            let first = cx.elicit::<Seat>("seat", "seat").await?.seat;
+            Ok(first + &cx.elicit::<Seat>("seat", "seat").await?.seat)
+        })
+        .tool(Tool::new("confused"), async |_: Nothing, cx: Context| {
+            cx.elicit::<Seat>("seat", "seat").await?;
+            cx.elicit::<Confirm>("seat", "confirm").await?;
+            Ok("never")
+        })
+        .tool(Tool::new("picky"), async |_: Nothing, cx: Context| {
+            Ok(cx.elicit::<Even>("number", "number").await?.number)
+        })
+        .tool(Tool::new("stubborn"), move |_: Nothing, cx: Context| {
+            let held = held.clone();
+            async move {
+                // Ignores that it is to leave.
+                let seat = cx.elicit::<Seat>("seat", "seat").await.map_or("none".into(), |seat| seat.seat);
+                let hold = cx.step("hold", async || Ok(held.fetch_add(1, Ordering::SeqCst))).await;
+                Ok(format!("{seat} {}", hold.unwrap_or(99)))
+            }
+        })
+        .tool(Tool::new("page"), async |_: Nothing, cx: Context| {
+            cx.elicit_url("pay", "pay", "https://example.com/pay").await?;
+            Ok("on the way")
+        })
+        .tool(Tool::new("hurried"), async |_: Nothing, cx: Context| {
+            match cx.roots("dirs").within(Duration::from_millis(20)).await {
+                Err(Unanswered::Failed(error)) => Ok(error.to_string()),
+                other => Err(other.map(|_| ToolError::new("answered"))?),
+            }
+        })
+}
+
+fn manual<R: Runtime>(server: Server<R>) -> Server<R> {
+    server
+        .tool(Tool::new("manual"), async |_: Nothing, cx: Context| {
+            let name = |key: &str| {
+                let answer = cx.input_response::<ElicitResult>(key)?.content?;
+                answer.decode::<serde_json::Value>().ok()?["name"].as_str().map(str::to_owned)
+            };
+            match (cx.request_state()?, name("first"), name("last")) {
+                (None, ..) => Err(InputRequired::new().ask("first", question("first")).state("1").into()),
+                (Some(first), Some(name), _) if first == "1" => {
+                    Err(InputRequired::new().ask("last", question("last")).state(format!("2{name}")).into())
+                }
+                (Some(first), _, Some(last)) => Ok(format!("{} {last}", &first[1..])),
+                other => Err(ToolError::new(format!("{other:?}"))),
+            }
+        })
+        .tool(Tool::new("unsealed"), async |_: Nothing, cx: Context| match cx.unsealed_request_state() {
+            Some(state) => Ok(state.into_owned()),
+            None => Err(InputRequired::new().unsealed_state("as it is").into()),
+        })
+        .tool(Tool::new("insatiable"), async |_: Nothing, _: Context| {
+            Err::<(), _>(InputRequired::new().ask("more", question("more")).into())
+        })
+        .tool(Tool::new("nothing"), async |_: Nothing, _: Context| Err::<(), _>(InputRequired::new().into()))
+        .tool(Tool::new("visit"), async |_: Nothing, cx: Context| {
+            if cx
+                .input_response::<ElicitResult>("v1")
+                .is_some_and(|given| given.action == ElicitAction::Accept)
+            {
+                return Ok("visited");
+            }
+            let page = ElicitRequestUrlParams::new("visit", "https://example.com/v1").elicitation_id("v1");
+            Err(ToolError::url_elicitation_required([page]))
+        })
+}
+
+fn resourceful<R: Runtime>(server: Server<R>) -> Server<R> {
+    server
+        .prompt(Prompt::new("greet"), async |_: Nothing, cx: Context| {
+            Ok(format!("Greet {}", cx.elicit::<Seat>("seat", "seat").await?.seat))
+        })
+        .resource(Resource::new("x:dirs", "dirs"), |cx: Context| {
+            Ok(cx.roots("dirs").wait()?.iter().map(|root| root.uri.clone()).collect::<String>())
+        })
+}
+
+fn peer<K: Kit>(version: Option<&str>, capabilities: &str) -> (Peer, Arc<AtomicUsize>) {
+    let holds = Arc::default();
+    (Peer::connect::<K>(server(&holds).on_error(|_| {}), version, capabilities), holds)
+}
+
+fn seat_and_confirm(key: &str, _: &Value) -> Option<Value> {
+    match key {
+        "seat" => accept(json!({ "seat": "4A" })),
+        "confirm" => accept(json!({ "really": true })),
+        other => panic!("{other}"),
+    }
+}
+
+/// MRTR-01, MRTR-19, ELIC-07, ELIC-10: the same handlers ask both clients and come to the same, and what is to be
+/// done once is done once.
+pub fn one_handler_asks_clients_of_both_eras<K: Kit>(_: &str) {
+    for version in SPEECHES {
+        let (mut peer, holds) = peer::<K>(version, ALL);
+        for (count, tool) in ["book", "book_blocking"].into_iter().enumerate() {
+            let outcome = peer.call(tool, json!({}), seat_and_confirm);
+            assert_eq!(outcome.text(), format!("4A {count} true"), "{version:?}");
+            assert_eq!((outcome.asked, holds.load(Ordering::SeqCst)), (2, count + 1), "{version:?} {tool}");
+        }
+    }
+}
+
+/// ELIC-30, ELIC-28: who says no or turns away is heard.
+pub fn a_user_may_decline_or_turn_away<K: Kit>(_: &str) {
+    for version in SPEECHES {
+        let (mut peer, _) = peer::<K>(version, ALL);
+        for (action, text) in
+            [("decline", "the user declined to answer"), ("cancel", "the user dismissed the question")]
+        {
+            let outcome = peer.call("book", json!({}), |_, _| did(action));
+            assert_eq!((outcome.text(), outcome.asked), (text, 1));
+            assert_eq!(outcome.response["result"]["isError"], true);
+            let outcome = peer.call("maybe", json!({}), |_, _| did(action));
+            assert_eq!(outcome.text(), "standing");
+        }
+        assert_eq!(peer.call("maybe", json!({}), seat_and_confirm).text(), "4A");
+    }
+}
+
+/// MRTR-07, SAMP-07, SAMP-21: several things are asked at once.
+pub fn several_things_are_asked_in_one_round<K: Kit>(_: &str) {
+    for version in SPEECHES {
+        let (mut peer, _) = peer::<K>(version, ALL);
+        let mut methods = Vec::new();
+        let outcome = peer.call("several", json!({}), |_, request| {
+            methods.push(request["method"].as_str().unwrap().to_owned());
+            match request["method"].as_str().unwrap() {
+                "elicitation/create" => accept(json!({ "name": "Ada" })),
+                "sampling/createMessage" => sampled("hello"),
+                _ => roots(),
+            }
+        });
+        methods.sort();
+        assert_eq!(methods, ["elicitation/create", "roots/list", "sampling/createMessage"]);
+        assert_eq!(outcome.text(), r#"{"name":"Ada"} "file:///srv" hello"#);
+        assert_eq!(outcome.asked, if version.is_some() { 3 } else { 1 });
+    }
+}
+
+/// MRTR-06: one key is one question, whatever happens.
+pub fn a_key_is_asked_once<K: Kit>(_: &str) {
+    for version in SPEECHES {
+        let (mut peer, _) = peer::<K>(version, ALL);
+        let outcome = peer.call("twice", json!({}), seat_and_confirm);
+        assert_eq!((outcome.text(), outcome.asked), ("4A4A", 1));
+        let outcome = peer.call("confused", json!({}), seat_and_confirm);
+        assert_eq!(outcome.error(), (-32603, "internal error"));
+    }
+}
+
+/// MRTR-29, MRTR-31, MRTR-32, ELIC-33: a modern client is asked again, a legacy one fails the tool; what was not asked
+/// for is ignored.
+pub fn answers_that_do_not_fit_are_not_taken<K: Kit>(_: &str) {
+    let wrong = |attempt: &mut usize| {
+        *attempt += 1;
+        match *attempt {
+            1 => accept(json!({})),
+            2 => accept(json!({ "seat": "4" })),
+            3 => accept(json!({ "seat": 4 })),
+            4 => Some(json!({ "roots": [] })),
+            5 => Some(json!({ "action": "accept" })),
+            _ => accept(json!({ "seat": "4A", "colour": "red" })),
+        }
+    };
+    let (mut modern, _) = peer::<K>(None, ALL);
+    let mut attempt = 0;
+    let outcome = modern.call("maybe", json!({}), |_, _| wrong(&mut attempt));
+    assert_eq!((outcome.text(), outcome.asked), ("4A", 6));
+    let mut attempt = 0;
+    let outcome = modern.call("maybe", json!({}), |_, _| {
+        attempt += 1;
+        if attempt < 3 { None } else { accept(json!({ "seat": "4A" })) }
+    });
+    assert_eq!((outcome.text(), outcome.asked), ("4A", 3));
+    let params = json!({ "name": "maybe", "arguments": {}, "inputResponses": {
+        "seat": { "action": "accept", "content": { "seat": "4A" } }, "other": 7,
+    } });
+    assert_eq!(modern.complete("tools/call", params, |_, _| None).text(), "4A");
+    let mut attempt = 2;
+    let outcome = modern.call("picky", json!({}), |_, _| {
+        attempt += 1;
+        accept(json!({ "number": attempt }))
+    });
+    assert_eq!((outcome.text(), outcome.asked), ("4", 2));
+
+    let (mut legacy, _) = peer::<K>(Some("2025-11-25"), ALL);
+    for (attempt, text) in [
+        (0, "result.content: seat: missing"),
+        (1, "result.content: seat: expected at least 2 characters"),
+        (2, "result.content: seat: expected a string"),
+        (3, "result.action: missing"),
+        (4, "result.content: missing"),
+    ] {
+        let mut attempt = attempt;
+        let outcome = legacy.call("maybe", json!({}), |_, _| wrong(&mut attempt));
+        assert_eq!(outcome.text(), format!("the answer of the client does not fit: {text}"));
+    }
+    let outcome = legacy.call("maybe", json!({}), |_, _| None);
+    assert_eq!(outcome.text(), "the client answered with error -1");
+}
+
+/// META-16, MRTR-08, ELIC-05, SAMP-04, ROOT-09: nothing is asked of a client that did not declare it, and it is told
+/// all that it lacks.
+pub fn clients_are_told_what_they_lack<K: Kit>(_: &str) {
+    let (mut modern, _) = peer::<K>(None, r#"{"elicitation":{"url":{}}}"#);
+    let outcome = modern.refused("several");
+    assert_eq!(outcome.error().0, -32021);
+    let lacks = json!({ "roots": {}, "sampling": {}, "elicitation": { "form": {} } });
+    assert_eq!(outcome.response["error"]["data"]["requiredCapabilities"], lacks);
+    assert_eq!(modern.refused("manual").error().0, -32021);
+    let (mut legacy, _) = peer::<K>(Some("2025-11-25"), "{}");
+    for tool in ["book", "manual"] {
+        let text = "the client cannot be asked: it did not declare `elicitation.form`";
+        assert_eq!(legacy.refused(tool).text(), text);
+    }
+    let (mut old, _) = peer::<K>(Some("2025-03-26"), ALL);
+    let text = "the client cannot be asked: its protocol version has no elicitation";
+    assert_eq!(old.refused("book").text(), text);
+}
+
+/// MRTR-10, MRTR-11, MRTR-12, MRTR-16: a state that was altered, or belongs to another request, is refused with one
+/// message, and nothing is asked or done.
+pub fn states_are_taken_as_they_were_given_only<K: Kit>(_: &str) {
+    let (mut peer, holds) = peer::<K>(None, ALL);
+    let state = {
+        let outcome = peer.call("book", json!({}), seat_and_confirm);
+        outcome.state.unwrap()
+    };
+    assert_eq!(holds.load(Ordering::SeqCst), 1);
+    let try_with = |peer: &mut Peer, tool: &str, arguments: Value, state: &str| {
+        let params = json!({ "name": tool, "arguments": arguments, "requestState": state });
+        peer.complete("tools/call", params, |key, _| panic!("asked for {key}"))
+    };
+    for (tool, arguments, state) in [
+        ("book", json!({}), format!("{state}-TAMPERED")),
+        ("book", json!({}), state[1..].to_owned()),
+        ("book", json!({}), String::new()),
+        ("book", json!({ "other": 1 }), state.clone()),
+        ("book_blocking", json!({}), state.clone()),
+        ("stubborn", json!({}), state.clone()),
+        ("manual", json!({}), state.clone()),
+    ] {
+        let outcome = try_with(&mut peer, tool, arguments, &state);
+        assert_eq!(outcome.error(), (-32602, "requestState is not valid"), "{tool}");
+    }
+    assert_eq!(holds.load(Ordering::SeqCst), 1);
+}
+
+/// MRTR-02: prompts and resources ask as tools do.
+pub fn prompts_and_resources_ask<K: Kit>(_: &str) {
+    for version in SPEECHES {
+        let (mut peer, _) = peer::<K>(version, ALL);
+        let outcome = peer.complete("prompts/get", json!({ "name": "greet" }), seat_and_confirm);
+        let message = &outcome.response["result"]["messages"][0];
+        assert_eq!((&message["content"]["text"], outcome.asked), (&json!("Greet 4A"), 1));
+        let outcome = peer.complete("resources/read", json!({ "uri": "x:dirs" }), |_, _| roots());
+        assert_eq!(outcome.response["result"]["contents"][0]["text"], "file:///srv", "{outcome:?}");
+        let outcome = peer.complete("prompts/get", json!({ "name": "greet" }), |_, _| did("decline"));
+        assert_eq!(outcome.error(), (1, "the user declined to answer"));
+    }
+}
+
+/// MRTR-18: a handler that ignores that it should leave does nothing that counts.
+pub fn what_a_handler_returns_while_a_question_is_open_does_not_count<K: Kit>(_: &str) {
+    let (mut peer, holds) = peer::<K>(None, ALL);
+    let outcome = peer.call("stubborn", json!({}), seat_and_confirm);
+    assert_eq!((outcome.text(), outcome.asked), ("4A 0", 1));
+    assert_eq!(holds.load(Ordering::SeqCst), 1);
+}
+
+/// ELIC-17, ELIC-18, ELIC-19: users are sent to pages; the elicitation has a name where the revision has names.
+pub fn users_are_sent_to_pages<K: Kit>(_: &str) {
+    for version in SPEECHES {
+        let (mut peer, _) = peer::<K>(version, ALL);
+        let outcome = peer.call("page", json!({}), |_, request| {
+            let params = &request["params"];
+            assert_eq!((&params["mode"], &params["url"]), (&json!("url"), &json!("https://example.com/pay")));
+            let id = params["elicitationId"].as_str().map(str::len);
+            assert_eq!(id, version.is_some().then_some(32));
+            did("accept")
+        });
+        assert_eq!(outcome.text(), "on the way");
+    }
+    let (mut old, _) = peer::<K>(Some("2025-06-18"), ALL);
+    assert!(old.refused("page").text().ends_with("has no elicitation by URL"));
+}
+
+/// MRTR-05, MRTR-09, MRTR-22: a handler makes its rounds itself, in both eras.
+pub fn handlers_may_make_the_rounds_themselves<K: Kit>(_: &str) {
+    for version in SPEECHES {
+        let (mut peer, _) = peer::<K>(version, ALL);
+        let outcome = peer.call("manual", json!({}), |key, _| {
+            accept(json!({ "name": if key == "first" { "Ada" } else { "Lovelace" } }))
+        });
+        assert_eq!((outcome.text(), outcome.asked), ("Ada Lovelace", 2), "{version:?}");
+        let outcome = peer.call("unsealed", json!({}), |key, _| panic!("{key}"));
+        assert_eq!(outcome.text(), "as it is");
+        assert_eq!(peer.refused("nothing").error(), (-32603, "internal error"));
+    }
+    let (mut legacy, _) = peer::<K>(Some("2025-11-25"), ALL);
+    let outcome = legacy.call("manual", json!({}), |_, _| None);
+    assert_eq!((outcome.text(), outcome.asked), ("the client answered with error -1", 1));
+}
+
+/// `Limits::input_rounds` is reached exactly, and passed by one; with 0 legacy clients are not asked.
+pub fn rounds_on_behalf_of_a_handler_are_bounded<K: Kit>(_: &str) {
+    for (rounds, text) in [
+        (8, "the client was asked 8 times, and that did not suffice"),
+        (2, "the client was asked 2 times, and that did not suffice"),
+        (0, "the client cannot be asked for input"),
+    ] {
+        let mut limits = Limits::default();
+        limits.input_rounds = rounds;
+        let server = server(&Arc::default()).limits(limits);
+        let mut peer = Peer::connect::<K>(server, Some("2025-11-25"), ALL);
+        let outcome = peer.call("insatiable", json!({}), |_, _| accept(json!({ "name": "x" })));
+        assert_eq!((outcome.text(), outcome.asked), (text, rounds));
+    }
+}
+
+/// ELIC-26, ELIC-27: that a page has to be visited first is an error of its own in one revision, a question in the
+/// modern era, and an ordinary failure before both.
+pub fn a_page_can_be_demanded<K: Kit>(_: &str) {
+    let (mut peer_11, _) = peer::<K>(Some("2025-11-25"), ALL);
+    let outcome = peer_11.refused("visit");
+    assert_eq!(outcome.error().0, -32042);
+    let page =
+        json!({ "mode": "url", "message": "visit", "url": "https://example.com/v1", "elicitationId": "v1" });
+    assert_eq!(outcome.response["error"]["data"]["elicitations"], json!([page]));
+    for (version, capabilities) in [("2025-11-25", r#"{"elicitation":{}}"#), ("2025-06-18", ALL)] {
+        let (mut other, _) = peer::<K>(Some(version), capabilities);
+        let outcome = other.refused("visit");
+        assert_eq!(outcome.text(), "visit: https://example.com/v1");
+        assert_eq!(outcome.response["result"]["isError"], true);
+    }
+    let (mut modern, _) = peer::<K>(None, ALL);
+    assert_eq!(modern.call("visit", json!({}), |_, _| did("accept")).text(), "visited");
+    assert_eq!(modern.call("visit", json!({}), |_, _| did("decline")).text(), "the user declined to answer");
+    let (mut unable, _) = peer::<K>(None, r#"{"elicitation":{}}"#);
+    assert_eq!(unable.refused("visit").error().0, -32021);
+}
+
+/// CAN-16: an ask ends with its time, and with its call; the client is told of both.
+pub fn asks_end_with_their_time_and_their_call<K: Kit>(_: &str) {
+    let (mut peer, _) = peer::<K>(Some("2025-11-25"), ALL);
+    peer.request("tools/call", json!({ "name": "hurried", "arguments": {} }));
+    let asked = peer.read();
+    assert_eq!(asked["method"], "roots/list");
+    let gone = peer.read();
+    assert_eq!(gone["method"], "notifications/cancelled");
+    assert_eq!(
+        (&gone["params"]["requestId"], &gone["params"]["reason"]),
+        (&asked["id"], &json!("no answer in time"))
+    );
+    assert_eq!(peer.read()["result"]["content"][0]["text"], "the client did not answer within 20ms");
+
+    for tool in ["book", "book_blocking"] {
+        let id = peer.request("tools/call", json!({ "name": tool, "arguments": {} }));
+        let asked = peer.read();
+        assert_eq!(asked["method"], "elicitation/create");
+        peer.send(json!({ "method": "notifications/cancelled", "params": { "requestId": id } }));
+        let gone = peer.read();
+        assert_eq!(
+            (&gone["method"], &gone["params"]["requestId"]),
+            (&json!("notifications/cancelled"), &asked["id"])
+        );
+    }
+    assert_eq!(peer.call("maybe", json!({}), seat_and_confirm).text(), "4A");
+}
+
+/// HTTPL-11, HTTPL-06: over HTTP the request is on the stream of its call, the answer a POST of its own.
+pub fn asks_over_http_are_answered_by_a_post<K: Kit>(_: &str) {
+    let (tell, events) = Events::new();
+    let server = server(&Arc::default()).on_error(move |report| tell.tell(report.to_string()));
+    let host = hosted::<K>(server, Gate::default(), events);
+    let fields = http::session_with(&host.url, ALL);
+    for tool in ["book", "book_blocking", "manual"] {
+        let mut call = Raw::connect(&host.url);
+        call.post(&fields, &http::legacy(7, tool));
+        let questions: &[(&str, Value)] = match tool {
+            "manual" => &[("first", json!({ "name": "Ada" })), ("last", json!({ "name": "Lovelace" }))],
+            _ => &[("seat", json!({ "seat": "4A" })), ("confirm", json!({ "really": false }))],
+        };
+        for (question, content) in questions {
+            let lines = call.until(&format!(r#""message":"{question}""#));
+            let line = lines.last().unwrap();
+            let asked: Value = serde_json::from_str(line.strip_prefix("data: ").unwrap()).unwrap();
+            let answer = json!({ "jsonrpc": "2.0", "id": asked["id"], "result": accept(content.clone()) });
+            let mut post = Raw::connect(&host.url);
+            post.post(&fields, &answer.to_string());
+            assert_eq!(post.answer().status, 202);
+        }
+        call.expect(r#""result":{"content""#);
+    }
+    host.end();
+}
+
+/// META-16, HTTP-18: a modern client gets a status with what it lacks, and never a request.
+pub fn modern_clients_over_http_are_asked_by_results<K: Kit>(_: &str) {
+    let host = hosted::<K>(server(&Arc::default()).on_error(|_| {}), Gate::default(), Events::new().1);
+    let mut raw = Raw::connect(&host.url);
+    let (fields, body) = http::modern("several");
+    raw.post(&fields, &body);
+    let answer = raw.answer();
+    assert_eq!(answer.status, 400);
+    assert!(answer.body.contains("-32021"), "{}", answer.body);
+    raw.post(&fields, &body.replace(r#"clientCapabilities":{}"#, &format!(r#"clientCapabilities":{ALL}"#)));
+    let answer = raw.answer();
+    assert_eq!((answer.status, answer.header("Content-Type")), (200, Some("application/json")));
+    assert!(answer.body.contains(r#""resultType":"input_required""#), "{}", answer.body);
+    assert!(!answer.body.contains("requestState"), "nothing is to be remembered: {}", answer.body);
+    host.end();
+}
