@@ -9,7 +9,7 @@ use mcp_tokio::{ExchangeHandle, Server};
 fn the_body_comes_after_the_head() {
     let service = Server::new("test", "1").into_http_service().unwrap();
     // Refused at once: there is a response, with a body, before anybody looks.
-    let mut head = RequestHead::new("GET", "/mcp");
+    let mut head = RequestHead::new("PUT", "/mcp");
     head.headers.push("host", "localhost");
     let exchange = ExchangeHandle::open(&service, head);
     let taken = || {

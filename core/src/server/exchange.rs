@@ -10,7 +10,9 @@ mod listen;
 mod log;
 mod reply;
 mod serve;
+mod stop;
 mod stream;
+mod tell;
 #[cfg(test)]
 mod tests;
 
@@ -36,7 +38,6 @@ use super::notify;
 use super::principal::Principal;
 use super::received::Received;
 use super::refusal::{self, Refusal};
-use super::resource_server::{self, ResourceServer};
 use super::session::SessionState;
 use super::sessions::{Caller, SessionAnswer, SessionId, SessionQuery};
 use super::subscription::{Listen, Subscription};
@@ -44,7 +45,7 @@ use super::token::{AuthRefusal, BearerToken};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Era;
 use crate::error::ErrorObject;
-use crate::head::{BodyLength, End, Headers, RequestHead, ResponseHead};
+use crate::head::{BodyLength, End, RequestHead, ResponseHead};
 use crate::model::Json;
 use crate::model::logging::LoggingMessageNotificationParams;
 use crate::time::{Instant, Now, Wake, WakeReason, earliest};
@@ -484,17 +485,6 @@ impl Exchange {
         self.finish(running.request.clone());
     }
 
-    /// The caller lacks scopes that the call turned out to need: all of those that it needs. Over HTTP the answer is
-    /// 403 with a challenge, unless an event stream has begun.
-    pub fn forbid(&mut self, now: Now, call: CallId, scopes: Vec<String>) {
-        let server = self.config.http.resource_server.as_ref();
-        let refusal = resource_server::refuse(&AuthRefusal::InsufficientScope { scopes }, server);
-        if self.calls.get_mut(call).is_some_and(|running| running.batch.is_none()) {
-            self.reply.headers = refusal.headers();
-        }
-        self.fail_with(now, call, &refusal.error(), Some(403));
-    }
-
     /// How far the call has come. Dropped when the client did not ask for progress or takes no event
     /// stream, when it does not go forward, and when too much waits to be sent.
     pub fn progress(&mut self, now: Now, call: CallId, progress: &Progress) {
@@ -675,36 +665,6 @@ impl Exchange {
             Some(id) => diagnostic.request(id),
             None => diagnostic,
         });
-    }
-
-    /// Answers what pages of other origins may send.
-    fn tell_pages(&mut self, head: &RequestHead) {
-        if let Some(cors) = &self.config.http.cors {
-            self.reply.headers = cors::preflight(cors, &head.headers, admit::methods(&self.config));
-        }
-        self.tell_nothing();
-    }
-
-    /// Answers with the metadata of the protected resource, or what pages may send to ask for it. Every page
-    /// may: it holds no secret, and clients in browsers need it.
-    fn tell_metadata(&mut self, head: &RequestHead) {
-        self.reply.common = cors::open();
-        if head.method == "OPTIONS" {
-            self.reply.headers = cors::open_preflight();
-            return self.tell_nothing();
-        }
-        let metadata = self.config.http.resource_server.as_ref().map(ResourceServer::metadata);
-        self.reply.accept_json();
-        self.reply.headers = Headers::new().with("Cache-Control", "max-age=3600");
-        let head = self.reply.answer(|out| out.extend(metadata.unwrap_or_default().into_bytes()));
-        self.outputs.extend(head);
-        self.stage = Stage::Answered;
-    }
-
-    fn tell_nothing(&mut self) {
-        let head = self.reply.nothing(204);
-        self.outputs.extend(head);
-        self.stage = Stage::Answered;
     }
 
     fn diagnose(&mut self, diagnostic: Diagnostic) {

@@ -377,9 +377,10 @@ fn run_exchange(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
         clock += u64::from(script.byte() % 4) * 8_000;
         let now = at(clock);
         let call = CallId(u64::from(script.byte() % 3));
-        match script.byte() % 26 {
+        match script.byte() % 27 {
             24 => exchange.handle_grant(now, grant(script.byte())),
             25 => exchange.handle_refusal(now, &AuthRefusal::Unavailable),
+            26 if script.byte() > 200 => exchange.give_up(now),
             0 => exchange.handle_body(now, script.bytes()),
             1..=3 => exchange.handle_body(now, script.message().as_bytes()),
             4 | 5 => exchange.handle_end(now, End::Complete),

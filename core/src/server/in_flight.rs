@@ -122,6 +122,11 @@ impl InFlight {
         Some(self.running.remove(place))
     }
 
+    /// The call that began first.
+    pub(super) fn first(&self) -> Option<CallId> {
+        self.running.first().map(|running| running.id)
+    }
+
     /// Takes out any call.
     pub(super) fn pop(&mut self) -> Option<Running> {
         if self.running.is_empty() { None } else { Some(self.running.remove(0)) }

@@ -1,10 +1,13 @@
 //! Who makes the request, and what that lets it do. Asked before the body is judged.
 
+use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 use super::{Exchange, ExchangeOutput, Stage};
 use crate::dialect::Era;
 use crate::head::RequestHead;
+use crate::server::call::CallId;
 use crate::server::principal::Principal;
 use crate::server::refusal::Refusal;
 use crate::server::resource_server::{self, Scopes};
@@ -111,6 +114,17 @@ impl Exchange {
         }
     }
 
+    /// The caller lacks scopes that the call turned out to need: all of those that it needs. Over HTTP the answer is
+    /// 403 with a challenge, unless an event stream has begun.
+    pub fn forbid(&mut self, now: Now, call: CallId, scopes: Vec<String>) {
+        let server = self.config.http.resource_server.as_ref();
+        let refusal = resource_server::refuse(&AuthRefusal::InsufficientScope { scopes }, server);
+        if self.calls.get_mut(call).is_some_and(|running| running.batch.is_none()) {
+            self.reply.headers = refusal.headers();
+        }
+        self.fail_with(now, call, &refusal.error(), Some(403));
+    }
+
     fn is_waiting(&self) -> bool {
         matches!(self.stage, Stage::Body | Stage::Bare(_))
             && matches!(self.recognition, Recognition::Waiting { .. })
@@ -126,7 +140,7 @@ impl Exchange {
 
     pub(super) fn settle_with(&mut self, refusal: &AuthRefusal) {
         self.recognition = Recognition::Settled;
-        self.body = alloc::vec::Vec::new();
+        self.body = Vec::new();
         let refusal = resource_server::refuse(refusal, self.config.http.resource_server.as_ref());
         self.refuse(None, Era::Modern, &refusal);
     }
@@ -151,9 +165,6 @@ impl Exchange {
     }
 }
 
-fn insufficient(
-    scopes: alloc::vec::Vec<alloc::string::String>,
-    server: Option<&resource_server::ResourceServer>,
-) -> Refusal {
+fn insufficient(scopes: Vec<String>, server: Option<&resource_server::ResourceServer>) -> Refusal {
     resource_server::refuse(&AuthRefusal::InsufficientScope { scopes }, server)
 }

@@ -12,6 +12,7 @@ mod leniency;
 mod properties;
 mod request;
 mod responses;
+mod stop;
 mod streams;
 mod subscriptions;
 

@@ -1,0 +1,29 @@
+//! The end that a server puts to an exchange.
+
+use super::{Exchange, ExchangeOutput, Stage};
+use crate::dialect::Era;
+use crate::error::code;
+use crate::server::refusal::Refusal;
+use crate::time::Now;
+
+impl Exchange {
+    /// The server stops, and waits no longer: what is running is given up, and whoever waits for it is answered
+    /// with an error, 503 where no event stream has begun. A request that has not come to its end is refused.
+    pub fn give_up(&mut self, now: Now) {
+        let refusal = Refusal::plain(code::INTERNAL, "the server is shutting down").with_status(503);
+        match self.stage {
+            Stage::Body | Stage::Bare(_) => {
+                self.body = alloc::vec::Vec::new();
+                self.refuse(None, Era::Modern, &refusal);
+            }
+            _ => {
+                self.shutdown(now);
+                let error = refusal.error();
+                while let Some(call) = self.calls.first() {
+                    self.outputs.push_back(ExchangeOutput::Cancelled(call));
+                    self.fail_with(now, call, &error, Some(503));
+                }
+            }
+        }
+    }
+}
