@@ -362,7 +362,7 @@ fn run_exchange(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
     let mut sessions = Sessions::new(&limits, Seed::new([7; 32]));
     let config = config(limits);
     let session = handshake(&config, &mut sessions, script.byte());
-    let config = if script.byte() % 4 == 0 { protected(&config) } else { config };
+    let config = if script.byte() % 8 == 0 { protected(&config) } else { config };
     let head = head(&mut script, &session);
     let mut exchange = Exchange::new(at(0), ExchangeId::new(1), config, head);
     let mut transcript = Transcript::default();
