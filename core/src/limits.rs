@@ -62,6 +62,9 @@ pub struct Limits {
     /// How long running calls may still finish after the input of a byte stream has ended. Default 1 s; then
     /// they are cancelled.
     pub drain: Duration,
+    /// How long requests under way may go on after an HTTP server was told to stop. Default 30 s; then they are
+    /// cancelled and answered with an error.
+    pub shutdown: Duration,
     /// How long a client request may wait; progress starts it again. Default 60 s.
     pub request: Duration,
     /// How long a client request may wait whatever progress it makes. Default 600 s.
@@ -143,6 +146,7 @@ impl Default for Limits {
             asks: 1_024,
             input_rounds: 8,
             drain: Duration::from_secs(1),
+            shutdown: Duration::from_secs(30),
             request: Duration::from_secs(60),
             request_max: Duration::from_secs(600),
             probe: Duration::from_secs(5),

@@ -42,7 +42,15 @@ impl Listener {
     pub(crate) fn poll_accept(&self, waker: &Waker) -> Poll<io::Result<TcpStream>> {
         self.waker.register(waker);
         let accepted = self.accepted.lock().unwrap_or_else(PoisonError::into_inner);
-        accepted.as_ref().and_then(|accepted| accepted.try_recv().ok()).map_or(Poll::Pending, Poll::Ready)
+        let next = || accepted.as_ref().and_then(|accepted| accepted.try_recv().ok());
+        let mut found = next();
+        // Failures that were noted one after the other are one: whoever hears of them waits before the next try.
+        while let Some(Err(_)) = found
+            && let Some(later) = next()
+        {
+            found = Some(later);
+        }
+        found.map_or(Poll::Pending, Poll::Ready)
     }
 }
 

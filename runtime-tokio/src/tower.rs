@@ -12,6 +12,12 @@
 //! # Ok::<_, mcp_tokio::Error>(())
 //! ```
 //!
+//! What middleware has put into the extensions of a request is found by handlers in
+//! [`Context::extensions`](mcp_driver::Context::extensions); a [`Principal`](mcp_driver::Principal) among them
+//! says who makes the request. A server that checks access tokens itself
+//! ([`Server::resource_server`](mcp_driver::Server::resource_server)) also serves its metadata: route
+//! `/.well-known/oauth-protected-resource` and what is below it to a clone of the service.
+//!
 //! Requests must name a loopback host, or one that [`Server::allow_host`](mcp_driver::Server::allow_host) lets
 //! in; others are answered 403.
 
@@ -23,7 +29,7 @@ use std::task::{Context, Poll, ready};
 use bytes::{Buf, Bytes};
 use http::{Request, Response};
 use http_body::{Body, Frame, SizeHint};
-use mcp_driver::proto::head::{BodyLength, End, RequestHead, ResponseHead};
+use mcp_driver::proto::head::{BodyLength, End, RequestHead};
 use mcp_driver::{BoxFuture, ExchangeHandle, HttpService, Instant, Runtime};
 use tower_service::Service;
 
@@ -49,6 +55,13 @@ impl IntoService for Server {
 #[derive(Clone, Debug)]
 pub struct McpService {
     service: Arc<HttpService<Tokio>>,
+}
+
+impl McpService {
+    /// What all clones share: to [`drain`](HttpService::drain) it before the application stops.
+    pub fn http_service(&self) -> &Arc<HttpService<Tokio>> {
+        &self.service
+    }
 }
 
 impl<B> Service<Request<B>> for McpService
@@ -99,12 +112,7 @@ impl<B: Body> Answer<B> {
                     BodyLength::Stream => None,
                 };
                 let body = ResponseBody { exchange: self.exchange.take(), left, timer };
-                return Poll::Ready(response(&head, body));
-            }
-            if exchange.is_ended() {
-                // The request broke off, so nobody reads this.
-                let body = ResponseBody { exchange: None, left: Some(0), timer: Timer::default() };
-                return Poll::Ready(response(&ResponseHead::new(400), body));
+                return Poll::Ready(head.to_http().map(|()| body));
             }
             let progress = self.reading
                 && match self.body.as_mut().poll_frame(cx) {
@@ -224,17 +232,5 @@ impl Body for ResponseBody {
 impl std::fmt::Debug for ResponseBody {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ResponseBody").field("left", &self.left).finish_non_exhaustive()
-    }
-}
-
-fn response(head: &ResponseHead, body: ResponseBody) -> Response<ResponseBody> {
-    match Response::try_from(head) {
-        Ok(response) => response.map(|()| body),
-        // The machine writes nothing but valid heads.
-        Err(_) => {
-            let mut response = Response::new(body);
-            *response.status_mut() = http::StatusCode::INTERNAL_SERVER_ERROR;
-            response
-        }
     }
 }

@@ -73,6 +73,8 @@ macro_rules! parity {
                 a_type_is_checked_for_what_its_schema_adds, checks_of_arguments_can_be_switched_off,
                 results_that_do_not_fit_become_internal_errors, failures_are_not_held_against_the_output_schema,
                 checks_of_results_can_warn_or_be_off, structured_content_of_any_kind_comes_with_its_text;
+            stopping: what_runs_too_long_is_given_up, a_stream_ends_with_its_result, stopping_is_bounded_by_itself,
+                stopping_does_not_wait_for_dead_peers, a_server_out_of_descriptors_recovers;
             streams: any_stream_carries_messages;
             subscriptions: a_registry_changes_a_server_that_serves, a_change_with_a_fault_changes_nothing,
                 a_registry_changes_a_server_before_it_serves, a_call_keeps_the_handler_it_began_with,

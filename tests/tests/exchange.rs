@@ -1,7 +1,13 @@
 //! An exchange by hand: what an HTTP stack of one's own relies on.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_tests::kit::{Kit, OnTokio};
+use mcp_tests::rig;
+use mcp_tests::support::{Events, Gate, within};
 use mcp_tokio::proto::head::RequestHead;
-use mcp_tokio::{ExchangeHandle, Server};
+use mcp_tokio::{End, ExchangeHandle, HttpService, Server, Tokio};
 
 /// The body of a response is not given out before its head was taken, whenever it is asked for: a carrier that
 /// looks between the two would lose it.
@@ -25,4 +31,86 @@ fn the_body_comes_after_the_head() {
     assert_eq!(exchange.take_head().unwrap().0.status, 405);
     assert!(taken().starts_with(b"{"));
     assert!(exchange.is_ended());
+}
+
+/// Sends a whole modern call of a tool.
+fn call(service: &Arc<HttpService<Tokio>>, tool: &str) -> Arc<ExchangeHandle<Tokio>> {
+    let mut head = RequestHead::new("POST", "/mcp");
+    for (name, value) in [
+        ("host", "localhost"),
+        ("content-type", "application/json"),
+        ("accept", "application/json, text/event-stream"),
+        ("mcp-protocol-version", "2026-07-28"),
+        ("mcp-method", "tools/call"),
+        ("mcp-name", tool),
+    ] {
+        head.headers.push(name, value);
+    }
+    let exchange = ExchangeHandle::open(service, head);
+    let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+    exchange.handle_body(
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{{meta},"name":"{tool}","arguments":{{}}}}}}"#)
+            .as_bytes(),
+    );
+    exchange.handle_end(End::Complete);
+    exchange
+}
+
+fn status(exchange: &ExchangeHandle<Tokio>) -> Option<u16> {
+    exchange.take_head().map(|(head, _)| head.status)
+}
+
+/// A service that is to stop takes no more requests, and waits for those under way.
+#[test]
+fn a_service_that_drains_lets_calls_finish() {
+    let _entered = OnTokio::enter();
+    let (gate, (tell, events)) = (Gate::default(), Events::new());
+    let service = rig::server(move |event| tell.tell(event), &gate).into_http_service().unwrap();
+    let running = call(&service, "wait");
+    events.expect("wait started");
+    let drained = tokio::spawn(service.drain(Duration::from_secs(600)));
+    while !drained.is_finished() {
+        let late = call(&service, "pid");
+        if status(&late) == Some(503) {
+            break;
+        }
+    }
+    assert!(!drained.is_finished(), "a call is running");
+    gate.open();
+    OnTokio::block_on(std::future::poll_fn(|cx| {
+        running.register(cx.waker());
+        status(&running).map_or(std::task::Poll::Pending, |status| {
+            assert_eq!(status, 200);
+            std::task::Poll::Ready(())
+        })
+    }));
+    drop(running);
+    within(Duration::from_secs(10), || OnTokio::block_on(drained).unwrap().unwrap());
+}
+
+/// It does not wait for ever: what still runs is given up, and answered.
+#[test]
+fn a_service_that_drains_gives_up_in_the_end() {
+    let _entered = OnTokio::enter();
+    let (tell, events) = Events::new();
+    let service = rig::server(move |event| tell.tell(event), &Gate::default()).into_http_service().unwrap();
+    let running = call(&service, "wait");
+    events.expect("wait started");
+    within(Duration::from_secs(10), || {
+        OnTokio::block_on(service.drain(Duration::from_millis(80))).unwrap();
+    });
+    assert_eq!(status(&running), Some(503));
+    events.expect("wait cancelled");
+}
+
+/// Whoever carries exchanges has an answer to all of them.
+#[test]
+fn a_request_that_breaks_off_is_answered() {
+    let service = Server::new("test", "1").into_http_service().unwrap();
+    let mut head = RequestHead::new("POST", "/mcp");
+    head.headers.push("host", "localhost");
+    head.headers.push("content-type", "application/json");
+    let exchange = ExchangeHandle::open(&service, head);
+    exchange.handle_end(End::Broken);
+    assert_eq!((status(&exchange), status(&exchange), exchange.is_ended()), (Some(400), None, true));
 }

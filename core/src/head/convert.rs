@@ -44,6 +44,23 @@ impl TryFrom<&ResponseHead> for http::Response<()> {
     }
 }
 
+impl ResponseHead {
+    /// The head as a response without a body. Fields that HTTP does not allow are left out, as the writer of
+    /// HTTP/1.1 does; a status that is none becomes 500.
+    pub fn to_http(&self) -> http::Response<()> {
+        let mut response = http::Response::new(());
+        let status = http::StatusCode::from_u16(self.status);
+        *response.status_mut() = status.unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
+        for (name, value) in self.headers.iter() {
+            let name = http::HeaderName::from_bytes(name.as_bytes());
+            if let (Ok(name), Ok(value)) = (name, http::HeaderValue::from_bytes(value)) {
+                response.headers_mut().append(name, value);
+            }
+        }
+        response
+    }
+}
+
 /// Fails for a method, a target or a field that HTTP does not allow. The target is left as it is: a path and
 /// query, to which the caller adds scheme and authority where its client wants them.
 impl TryFrom<&RequestHead> for http::Request<()> {
@@ -84,6 +101,17 @@ mod tests {
         head.headers.push("host", "spokes.example");
         let there = http::Request::try_from(&head).unwrap();
         assert_eq!(RequestHead::from(&there.into_parts().0), head);
+    }
+
+    #[test]
+    fn what_http_does_not_allow_is_left_out_of_a_response() {
+        let mut head = ResponseHead::new(7);
+        for (name, value) in [("x", "a\nb"), ("y z", "a"), ("allow", "GET"), ("allow", "POST")] {
+            head.headers.push(name, value);
+        }
+        let response = head.to_http();
+        assert_eq!((response.status().as_u16(), response.headers().len()), (500, 2));
+        assert_eq!(response.headers().get_all("allow").iter().count(), 2);
     }
 
     #[test]

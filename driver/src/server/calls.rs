@@ -84,6 +84,10 @@ impl Calls {
         }
     }
 
+    pub(super) fn is_running(&self, id: CallId) -> bool {
+        self.lock().contains_key(&id)
+    }
+
     pub(super) fn done(&self, id: CallId) {
         self.lock().remove(&id);
     }

@@ -8,8 +8,9 @@ use mcp_proto::time::Now;
 use mcp_proto::wire::http1::{ServerConnection, ServerOutput};
 
 use super::exchange::ExchangeHandle;
-use super::http::{HttpService, Shutdown, StopState};
+use super::http::HttpService;
 use super::offer::Current;
+use super::stop::{Shutdown, StopState};
 use crate::endpoint::{Endpoint, Status};
 use crate::extensions::Extensions;
 use crate::runtime::Runtime;
@@ -209,6 +210,18 @@ impl<R: Runtime> Shutdown for Connection<R> {
             exchange.shutdown();
         }
         self.lock().machine.shutdown();
+        self.waker.wake();
+    }
+
+    fn give_up(&self) {
+        let exchange = self.lock().exchange.clone();
+        if let Some(exchange) = exchange {
+            exchange.give_up();
+        }
+    }
+
+    fn cut(&self) {
+        self.handle_end(self.service.now(), End::Broken);
         self.waker.wake();
     }
 }

@@ -89,7 +89,10 @@ impl<R: Runtime> ExchangeHandle<R> {
         extensions: Extensions,
     ) -> Arc<Self> {
         let (now, id) = (service.now(), service.next_id());
-        let machine = Exchange::of(now, id, offer.config().clone(), head, recognised(&extensions));
+        let mut machine = Exchange::of(now, id, offer.config().clone(), head, recognised(&extensions));
+        if !service.open().enter() {
+            machine.give_up(now);
+        }
         let extensions = extensions.or(&service.shared().extensions);
         Arc::new_cyclic(|this| Self {
             service: service.clone(),
@@ -138,6 +141,11 @@ impl<R: Runtime> ExchangeHandle<R> {
         self.say(|machine, now| machine.shutdown(now));
     }
 
+    /// The server waits no longer.
+    pub(super) fn give_up(&self) {
+        self.say(|machine, now| machine.give_up(now));
+    }
+
     /// What the session table has for it.
     pub(super) fn handle_output(&self, output: SessionOutput) {
         self.pass_on(|machine, now| match output {
@@ -172,10 +180,14 @@ impl<R: Runtime> ExchangeHandle<R> {
         self.lock().machine.poll_timeout()
     }
 
-    /// The head of the response, once, as soon as it is known.
+    /// The head of the response, once, as soon as it is known. A request that broke off is answered 400, for
+    /// carriers that have to answer everything.
     pub fn take_head(&self) -> Option<(ResponseHead, BodyLength)> {
         let mut inner = self.lock();
-        let head = inner.head.take();
+        let mut head = inner.head.take();
+        if head.is_none() && inner.ended && !inner.begun {
+            head = Some((ResponseHead::new(400), BodyLength::Empty));
+        }
         inner.begun |= head.is_some();
         head
     }
@@ -282,6 +294,9 @@ impl<R: Runtime> ExchangeHandle<R> {
             Effect::Call(offer, id, call) => {
                 if let Some(outlet) = self.this.upgrade() {
                     self.calls.start(self.service.shared(), &offer, outlet, id, call);
+                    if self.calls.is_running(id) {
+                        self.stay();
+                    }
                 }
             }
             Effect::Listen(listen) => {
@@ -289,6 +304,7 @@ impl<R: Runtime> ExchangeHandle<R> {
                 self.listening.store(true, Ordering::SeqCst);
                 let admission = self.service.admit(self.id, listen);
                 self.lock().machine.handle_admission(self.service.now(), admission);
+                self.stay();
             }
             Effect::Cancelled(id) => self.calls.cancel(id),
             Effect::Answered(id, ask, answer) => self.calls.answered(id, ask, answer),
@@ -332,6 +348,15 @@ impl<R: Runtime> ExchangeHandle<R> {
         }
     }
 
+    /// The same, for one that goes on when its work is done.
+    fn stay(&self) {
+        self.be_found();
+        if self.service.open().is_draining() {
+            // It came while the others were told.
+            self.shutdown();
+        }
+    }
+
     /// Is no listener any more, if it was one.
     fn leave(&self) {
         if self.listening.swap(false, Ordering::SeqCst) {
@@ -361,6 +386,7 @@ impl<R: Runtime> Drop for ExchangeHandle<R> {
         if *self.routed.get_mut() {
             self.service.forget_route(self.id);
         }
+        self.service.open().leave();
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Poll, Waker};
 use std::time::Duration;
@@ -17,6 +17,7 @@ use mcp_proto::time::Now;
 
 use super::exchange::ExchangeHandle;
 use super::hub::{Member, Membership};
+use super::stop::{self, Open, Stop, StopOnDrop, StopState};
 use super::{Server, Shared, connection};
 use crate::context::Report;
 use crate::endpoint::{Endpoint, Status};
@@ -25,7 +26,6 @@ use crate::reply::{Mode, Running};
 use crate::runtime::Runtime;
 use crate::timekeeper::keep_time;
 use crate::turn::Turn;
-use crate::wake::WakerSlot;
 
 impl<R: Runtime> Server<R> {
     /// Serves Streamable HTTP on a TCP address such as `127.0.0.1:8000`, at the path `/mcp`, until the
@@ -64,6 +64,7 @@ impl<R: Runtime> Server<R> {
             listeners,
             routes: Mutex::default(),
             next_id: AtomicU64::new(0),
+            open: Open::default(),
             routing: Turn::default(),
         });
         Ok(service)
@@ -79,6 +80,8 @@ pub struct HttpService<R: Runtime> {
     /// Exchanges that listen, and legacy ones that the session table may have something for.
     routes: Mutex<BTreeMap<ExchangeId, Weak<ExchangeHandle<R>>>>,
     next_id: AtomicU64,
+    /// The exchanges that are under way.
+    open: Open,
     /// What the table has for one exchange must arrive in order.
     routing: Turn,
     /// Kept for its end.
@@ -171,6 +174,31 @@ impl<R: Runtime> HttpService<R> {
         self.listeners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Takes no more requests, lets those under way finish for so long, then answers with an error what is left.
+    /// For an HTTP stack of your own that is about to stop; a server that listens has
+    /// [`Stop::drain`](super::Stop::drain). Streams on which only others speak end at once.
+    pub fn drain(self: &Arc<Self>, limit: Duration) -> <R::Mode as Mode>::Reply<(), Error> {
+        let service = self.clone();
+        self.runtime().run(Running::task(async move {
+            service.open.drain();
+            service.all_routes().iter().for_each(|exchange| exchange.shutdown());
+            let until = service.now().mono + limit;
+            if !service.open.is_empty_by(service.runtime(), until).await {
+                service.all_routes().iter().for_each(|exchange| exchange.give_up());
+                service.open.is_empty_by(service.runtime(), until + stop::LAST_WORDS).await;
+            }
+            Ok(())
+        }))
+    }
+
+    pub(super) fn open(&self) -> &Open {
+        &self.open
+    }
+
+    fn all_routes(&self) -> Vec<Arc<ExchangeHandle<R>>> {
+        self.routes().values().filter_map(Weak::upgrade).collect()
+    }
+
     /// Legacy sessions that are open now.
     pub fn session_count(&self) -> usize {
         self.sessions().len()
@@ -244,7 +272,9 @@ impl<R: Runtime> HttpServer<R> {
         let listener = listener.map_err(|error| Error::io(format!("listening on {address}"), error))?;
         let address = service.runtime().local_address(&listener);
         let address = address.map_err(|error| Error::io("asking for the address of the listener", error))?;
-        Ok(Self { service, listener, address, stop: Arc::default() })
+        let (runtime, patience) = (service.runtime().clone(), service.config().limits.shutdown);
+        let stop = Arc::new(StopState::new(move || runtime.now().mono, patience));
+        Ok(Self { service, listener, address, stop })
     }
 
     /// The address that clients connect to.
@@ -260,7 +290,7 @@ impl<R: Runtime> HttpServer<R> {
 
     /// A handle that ends [`serve`](Self::serve).
     pub fn stop_handle(&self) -> Stop {
-        Stop(self.stop.clone())
+        Stop::new(&self.stop)
     }
 
     /// Serves until it is stopped: then no connection is accepted any more, and requests under way finish.
@@ -278,18 +308,20 @@ impl<R: Runtime> HttpServer<R> {
         let mut janitor = Box::pin(keep_time(runtime.clone(), Arc::new(Janitor(service.clone()))));
         // A server that is dropped while it serves leaves no connection behind.
         let _stop_when_dropped = StopOnDrop(stop.clone());
+        let mut backoff = Backoff::default();
         while !stop.is_stopped() {
             // At the bound, further connections wait in the operating system until one ends.
             poll_fn(|cx| {
-                stop.waker.register(cx.waker());
-                let room = stop.connections().len() < service.config().limits.accepted;
+                let _ = janitor.as_mut().poll(cx);
+                stop.register(cx.waker());
+                let room = stop.open() < service.config().limits.accepted;
                 if room || stop.is_stopped() { Poll::Ready(()) } else { Poll::Pending }
             })
             .await;
             let mut accepted = runtime.accept(listener);
             let next = poll_fn(|cx| {
                 let _ = janitor.as_mut().poll(cx);
-                stop.waker.register(cx.waker());
+                stop.register(cx.waker());
                 if stop.is_stopped() {
                     return Poll::Ready(None);
                 }
@@ -300,106 +332,48 @@ impl<R: Runtime> HttpServer<R> {
             };
             listener = back;
             match stream {
-                Ok(stream) => connection::serve(&service, &stop, stream),
+                Ok(stream) => {
+                    backoff = Backoff::default();
+                    connection::serve(&service, &stop, stream);
+                }
                 // Out of descriptors, or a connection that was reset before it was taken: neither ends the
                 // server, but trying again at once would spin.
                 Err(error) => {
                     service.shared().report(&Report::ours("accepting a connection", error.to_string()));
-                    runtime.sleep_until(runtime.now().mono + Duration::from_millis(20)).await;
+                    let mut pause = runtime.sleep_until(runtime.now().mono + backoff.next());
+                    poll_fn(|cx| {
+                        let _ = janitor.as_mut().poll(cx);
+                        stop.register(cx.waker());
+                        if stop.is_stopped() { Poll::Ready(()) } else { pause.as_mut().poll(cx) }
+                    })
+                    .await;
                 }
             }
         }
+        let mut finished = Box::pin(stop.finish(&runtime));
         poll_fn(|cx| {
-            stop.waker.register(cx.waker());
-            if stop.connections().is_empty() { Poll::Ready(()) } else { Poll::Pending }
+            let _ = janitor.as_mut().poll(cx);
+            finished.as_mut().poll(cx)
         })
         .await;
+    }
+}
+
+/// How long to wait after the last failure and before the next try.
+#[derive(Default)]
+struct Backoff(u32);
+
+impl Backoff {
+    /// 20 ms, and twice as long each time, up to about a second.
+    fn next(&mut self) -> Duration {
+        let pause = Duration::from_millis(20 << self.0);
+        self.0 = (self.0 + 1).min(6);
+        pause
     }
 }
 
 impl<R: Runtime> fmt::Debug for HttpServer<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpServer").field("address", &self.address).finish_non_exhaustive()
-    }
-}
-
-/// Ends a server that listens.
-#[derive(Clone)]
-pub struct Stop(Arc<StopState>);
-
-impl Stop {
-    /// Stops accepting connections, lets requests under way finish, then closes. May be called repeatedly.
-    pub fn stop(&self) {
-        self.0.stop();
-    }
-}
-
-impl fmt::Debug for Stop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stop").field("stopped", &self.0.is_stopped()).finish()
-    }
-}
-
-struct StopOnDrop(Arc<StopState>);
-
-impl Drop for StopOnDrop {
-    fn drop(&mut self) {
-        self.0.stop();
-    }
-}
-
-/// The connections of a server, and whether they are to end.
-#[derive(Default)]
-pub(super) struct StopState {
-    stopped: AtomicBool,
-    waker: WakerSlot,
-    next: AtomicU64,
-    connections: Mutex<BTreeMap<u64, Weak<dyn Shutdown>>>,
-}
-
-/// A connection that is open. However it ends, also with its runtime, it is counted out.
-pub(super) struct Presence {
-    stop: Arc<StopState>,
-    key: u64,
-}
-
-impl Drop for Presence {
-    fn drop(&mut self) {
-        self.stop.connections().remove(&self.key);
-        self.stop.waker.wake();
-    }
-}
-
-/// Something that can be asked to finish.
-pub(super) trait Shutdown: Send + Sync {
-    fn shutdown(&self);
-}
-
-impl StopState {
-    fn is_stopped(&self) -> bool {
-        self.stopped.load(Ordering::SeqCst)
-    }
-
-    fn stop(&self) {
-        self.stopped.store(true, Ordering::SeqCst);
-        let connections: Vec<_> = self.connections().values().filter_map(Weak::upgrade).collect();
-        connections.iter().for_each(|connection| connection.shutdown());
-        self.waker.wake();
-    }
-
-    /// Counts a connection in, for as long as what this returns is kept.
-    pub(super) fn enter(self: &Arc<Self>, connection: &Arc<impl Shutdown + 'static>) -> Presence {
-        let shutdown: Arc<dyn Shutdown> = connection.clone();
-        let key = self.next.fetch_add(1, Ordering::Relaxed);
-        self.connections().insert(key, Arc::downgrade(&shutdown));
-        if self.is_stopped() {
-            // It was accepted while the others were told.
-            connection.shutdown();
-        }
-        Presence { stop: self.clone(), key }
-    }
-
-    fn connections(&self) -> MutexGuard<'_, BTreeMap<u64, Weak<dyn Shutdown>>> {
-        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -12,6 +12,8 @@ mod line;
 mod offer;
 mod registry;
 #[cfg(feature = "http")]
+mod stop;
+#[cfg(feature = "http")]
 mod verify;
 
 use std::collections::BTreeMap;
@@ -59,8 +61,10 @@ pub(crate) use calls::launch;
 #[cfg(feature = "http")]
 pub use exchange::ExchangeHandle;
 #[cfg(feature = "http")]
-pub use http::{HttpServer, HttpService, Stop};
+pub use http::{HttpServer, HttpService};
 pub use registry::{Changes, Registry};
+#[cfg(feature = "http")]
+pub use stop::Stop;
 #[cfg(feature = "http")]
 pub use verify::{AsyncVerify, BlockingVerify, Verifier, Verify};
 

@@ -10,6 +10,7 @@ pub mod observe;
 pub mod request;
 pub mod schemas;
 pub mod stdio;
+pub mod stopping;
 pub mod streams;
 pub mod subscriptions;
 pub mod tools;
@@ -108,8 +109,17 @@ struct Remote {
 
 impl Remote {
     fn start<K: Kit>(program: &str) -> Self {
-        let mut command = std::process::Command::new(program);
-        command.args([K::NAME, "--http"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        Self::start_by::<K>(program, "exec \"$@\"")
+    }
+
+    /// Started by a shell script that finds the rig as `"$@"`.
+    fn start_by<K: Kit>(program: &str, script: &str) -> Self {
+        let mut command = std::process::Command::new("sh");
+        command
+            .args(["-c", script, "sh", program, K::NAME, "--http"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let mut url = String::new();
         let mut output = std::io::BufReader::new(child.stdout.take().unwrap());

@@ -1,0 +1,130 @@
+//! Servers on HTTP that stop, and what becomes of what is under way.
+
+use std::time::Duration;
+
+use mcp_driver::{Calls, EraChoice, Limits};
+
+use super::http::{legacy, modern, session};
+use super::{ERAS, Host, Remote, calling, host};
+use crate::kit::Kit;
+use crate::support::{Raw, eventually, within};
+
+const SHORT: Duration = Duration::from_millis(80);
+/// Long enough for a slow machine, and far less than what is waited for otherwise.
+const SOON: Duration = Duration::from_secs(10);
+
+/// What outlives the patience of a server that stops is cancelled and answered, in either era, whether its handler
+/// can be stopped or not; then serving is over.
+pub fn what_runs_too_long_is_given_up<K: Kit>(_: &str) {
+    let host = host::<K>(|_| {});
+    let session = session(&host.url);
+    let requests = [
+        modern("wait"),
+        modern("block"),
+        (session.clone(), legacy(7, "wait")),
+        (session, legacy(8, "linger")),
+    ];
+    let raws = requests.map(|(fields, body)| {
+        let mut raw = Raw::connect(&host.url);
+        raw.post(&fields, &body);
+        host.events.expect("started");
+        raw
+    });
+    host.stop.drain(SHORT);
+    for mut raw in raws {
+        let answer = raw.answer();
+        assert_eq!(answer.status, 503, "{answer:?}");
+        assert!(answer.body.contains("-32603") && answer.body.contains("\"id\":"), "{answer:?}");
+        assert!(raw.is_closed());
+    }
+    within(SOON, || host.served.join().unwrap());
+    // A handler that blocks for good cannot be told.
+    for _ in 0..3 {
+        host.events.expect("cancelled");
+    }
+    host.gate.open();
+}
+
+/// A stream ends with an error for its request as the last event.
+pub fn a_stream_ends_with_its_result<K: Kit>(_: &str) {
+    let host = host::<K>(|_| {});
+    let (fields, body) = modern("steps");
+    let mut raw = Raw::connect(&host.url);
+    raw.post(&fields, &body);
+    raw.expect("\"progress\":1");
+    host.stop.stop();
+    // Waiting can be cut short.
+    host.stop.drain(SHORT);
+    raw.expect("-32603");
+    within(SOON, || host.served.join().unwrap());
+}
+
+/// `Limits::shutdown` is how long is waited when nothing else is said.
+pub fn stopping_is_bounded_by_itself<K: Kit>(_: &str) {
+    for era in ERAS {
+        let host = host::<K>(|limits| limits.shutdown = SHORT);
+        let client = host.client(era);
+        let running = calling::<K>(&client, "wait");
+        host.events.expect("wait started");
+        within(SOON, || {
+            host.stop.stop();
+            host.served.join().unwrap();
+            assert!(running.join().is_err());
+        });
+        K::wait(client.close()).unwrap();
+    }
+}
+
+/// Peers that do not read, or never come to the end of a request, are not waited for.
+pub fn stopping_does_not_wait_for_dead_peers<K: Kit>(_: &str) {
+    let patient = |limits: &mut Limits| {
+        let long = Duration::from_secs(600);
+        (limits.stall, limits.head_time, limits.keep_alive) = (long, long, long);
+    };
+    let host: Host<K> = host(patient);
+    let mut deaf = Raw::connect(&host.url);
+    let text = "x".repeat(3 << 20);
+    let (fields, body) = modern("echo");
+    let body = body.replace(r#""arguments":{}"#, &format!(r#""arguments":{{"text":"{text}"}}"#));
+    let mut slow = [Raw::connect(&host.url), Raw::connect(&host.url)];
+    slow[0].write("POST /mcp HTTP/1.1\r\nHost: localh");
+    slow[1].write("POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\nContent-Type: application/json\r\n\r\n{");
+    // More than sockets hold, so that the server is in the middle of an answer.
+    let writing = std::thread::spawn(move || {
+        for _ in 0..4 {
+            if deaf.try_post(&fields, &body).is_err() {
+                break;
+            }
+        }
+        deaf
+    });
+    // Others are served meanwhile.
+    let client = host.client(EraChoice::Modern);
+    assert!(!K::wait(client.list_tools()).unwrap().is_empty());
+    K::wait(client.close()).unwrap();
+    host.stop.drain(SHORT);
+    within(SOON, || host.served.join().unwrap());
+    drop((writing, slow));
+}
+
+/// Running out of descriptors ends nothing: who is connected is served, and the others as soon as there is room.
+pub fn a_server_out_of_descriptors_recovers<K: Kit>(program: &str) {
+    let remote = Remote::start_by::<K>(program, "ulimit -n 32; exec \"$@\"");
+    let (fields, body) = modern("pid");
+    let mut first = Raw::connect(&remote.url);
+    first.post(&fields, &body);
+    assert_eq!(first.answer().status, 200);
+    let crowd: Vec<_> = (0..40).map(|_| Raw::connect(&remote.url)).collect();
+    for _ in 0..3 {
+        first.post(&fields, &body);
+        assert_eq!(first.answer().status, 200);
+    }
+    drop(crowd);
+    within(SOON, || {
+        eventually("there is room again", || {
+            let mut raw = Raw::connect(&remote.url);
+            raw.post(&fields, &body);
+            if raw.answer().status == 200 { Ok(()) } else { Err(()) }
+        });
+    });
+}
