@@ -362,7 +362,7 @@ fn run_exchange(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
     let mut sessions = Sessions::new(&limits, Seed::new([7; 32]));
     let config = config(limits);
     let session = handshake(&config, &mut sessions, script.byte());
-    let config = if script.byte() % 8 == 0 { protected(&config) } else { config };
+    let config = if script.byte() % 16 == 0 { protected(&config) } else { config };
     let head = head(&mut script, &session);
     let mut exchange = Exchange::new(at(0), ExchangeId::new(1), config, head);
     let mut transcript = Transcript::default();
@@ -377,10 +377,12 @@ fn run_exchange(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
         clock += u64::from(script.byte() % 4) * 8_000;
         let now = at(clock);
         let call = CallId(u64::from(script.byte() % 3));
-        match script.byte() % 27 {
-            24 => exchange.handle_grant(now, grant(script.byte())),
-            25 => exchange.handle_refusal(now, &AuthRefusal::Unavailable),
-            26 if script.byte() > 200 => exchange.give_up(now),
+        match script.byte() % 25 {
+            24 => match script.byte() {
+                choice @ 0..128 => exchange.handle_grant(now, grant(choice)),
+                128..224 => exchange.handle_refusal(now, &AuthRefusal::Unavailable),
+                224.. => exchange.give_up(now),
+            },
             0 => exchange.handle_body(now, script.bytes()),
             1..=3 => exchange.handle_body(now, script.message().as_bytes()),
             4 | 5 => exchange.handle_end(now, End::Complete),

@@ -44,7 +44,7 @@ fn any_template_and_uri_are_looked_at_without_a_panic() {
 #[test]
 fn scripts_reach_what_matters() {
     let (mut sent, mut said) = Transcript::default();
-    for seed in 0..1_500 {
+    for seed in 0..2_500 {
         let (bytes, lines) = run_connection(&script(seed), Limits::default(), Drain::Always);
         sent.extend(bytes);
         said.extend(lines);
