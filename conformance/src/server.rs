@@ -1,5 +1,6 @@
 //! The server: the tools that the suite calls by name, and beside them its [`features`].
 
+mod asks;
 mod features;
 
 use std::time::Duration;
@@ -60,7 +61,7 @@ pub struct Server {
 impl Program for Server {
     fn run<R: Runtime<Mode: Wait>>(self) -> Result<(), Error> {
         let server = with_tools(mcp_driver::Server::<R>::new("conformance", env!("CARGO_PKG_VERSION")))?;
-        let server = features::with_resources(features::with_prompts(server))
+        let server = asks::with_asks(features::with_resources(features::with_prompts(server)))
             .logging()
             .on_error(|report| eprintln!("{report}"));
         let server = R::Mode::wait(server.bind_http(format!("127.0.0.1:{}", self.port)))?;
