@@ -93,7 +93,8 @@ fn with_tools<R: Runtime>(server: mcp_driver::Server<R>) -> Result<mcp_driver::S
         })
         .tool(tool("test_tool_with_logging", "Logs while it works."), log_thrice)
         .tool(tool("test_tool_with_progress", "Reports progress while it works."), report_thrice)
-        .tool(tool("test_reconnection", "Takes its time."), async |_: Nothing, cx: Context| {
+        .tool(tool("test_reconnection", "Lets its client come back."), async |_: Nothing, cx: Context| {
+            cx.close_stream(PAUSE);
             cx.sleep(Duration::from_millis(100)).await;
             Ok("The answer survived the wait.")
         })

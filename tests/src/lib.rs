@@ -73,6 +73,10 @@ macro_rules! parity {
                 a_type_is_checked_for_what_its_schema_adds, checks_of_arguments_can_be_switched_off,
                 results_that_do_not_fit_become_internal_errors, failures_are_not_held_against_the_output_schema,
                 checks_of_results_can_warn_or_be_off, structured_content_of_any_kind_comes_with_its_text;
+            sessions: a_lost_connection_is_taken_up_again, a_handler_lets_its_client_poll,
+                the_end_of_a_session_ends_its_streams, stopping_ends_streams, a_foreign_event_id_is_refused,
+                a_session_belongs_to_who_opened_it, two_services_share_a_store, a_store_that_fails_is_no_session,
+                a_stateless_server_needs_no_session, a_server_may_answer_in_json_only;
             stopping: what_runs_too_long_is_given_up, a_stream_ends_with_its_result, stopping_is_bounded_by_itself,
                 stopping_does_not_wait_for_dead_peers, a_server_out_of_descriptors_recovers;
             streams: any_stream_carries_messages;

@@ -245,6 +245,7 @@ impl Raw {
                 self.reader.read_exact(&mut body).unwrap();
                 answer.body = String::from_utf8(body).unwrap();
             }
+            None if status == 204 => {}
             None => {
                 self.reader.read_to_string(&mut answer.body).unwrap();
             }
@@ -257,9 +258,16 @@ impl Raw {
         self.reader.read(&mut [0; 1]).map_or(true, |count| count == 0)
     }
 
-    /// Waits for a line that contains `text`.
-    pub fn expect(&mut self, text: &str) {
-        self.until(text);
+    /// Sends a request without a body.
+    pub fn bare(&mut self, method: &str, fields: &str) {
+        let host = self.reader.get_ref().peer_addr().unwrap();
+        self.write(&format!("{method} /mcp HTTP/1.1\r\nHost: {host}\r\n{fields}\r\n"));
+    }
+
+    /// Waits for a line that contains `text`, and returns it.
+    #[track_caller]
+    pub fn expect(&mut self, text: &str) -> String {
+        self.until(text).pop().unwrap_or_default()
     }
 
     /// The lines up to one that contains `text`, that one included.

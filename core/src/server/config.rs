@@ -364,7 +364,7 @@ impl Config {
         match (transport, era) {
             (Transport::Stream, _) => true,
             (Transport::Http, Era::Modern) => !self.http.json_only,
-            (Transport::Http, Era::Legacy) => self.http.session_streams,
+            (Transport::Http, Era::Legacy) => self.http.session_streams && !self.http.stateless,
         }
     }
 
@@ -397,7 +397,8 @@ impl Config {
         if self.completions {
             capabilities.completions = Some(Json::empty_object());
         }
-        if self.logging {
+        // Without sessions there is nobody who remembers the level.
+        if self.logging && !((era, transport) == (Era::Legacy, Transport::Http) && self.http.stateless) {
             capabilities.logging = Some(Json::empty_object());
         }
         if !self.experimental.is_empty() {

@@ -178,6 +178,11 @@ impl Plan {
     pub(super) fn target(&self) -> Option<&Target> {
         if let Self::Call(draft) = self { Some(&draft.target) } else { None }
     }
+
+    /// Whether it changes a session, and is nothing without one.
+    pub(super) fn needs_session(&self) -> bool {
+        matches!(self, Self::SetLevel(_) | Self::Watch(_) | Self::Unwatch(_))
+    }
 }
 
 /// The lists of a server.
@@ -272,11 +277,15 @@ fn plan_own(
             if let Some(custom) = config.custom.get(method) {
                 return call(Ok(Target::Custom(Arc::clone(custom))));
             }
-            let detail =
-                alloc::format!("expected a method of the {era} era, found `{}`", text::excerpt(method));
-            Err(Refusal::new(code::METHOD_NOT_FOUND, "Method not found", detail))
+            Err(unknown_method(era, method))
         }
     }
+}
+
+/// There is no such method, in this era or on this server.
+pub(super) fn unknown_method(era: Era, method: &str) -> Refusal {
+    let detail = alloc::format!("expected a method of the {era} era, found `{}`", text::excerpt(method));
+    Refusal::new(code::METHOD_NOT_FOUND, "Method not found", detail)
 }
 
 /// Whether a request of this method may become a call.

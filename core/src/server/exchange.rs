@@ -10,6 +10,7 @@ mod listen;
 mod log;
 mod reply;
 mod serve;
+mod stateless;
 mod stop;
 mod stream;
 mod tell;
@@ -95,8 +96,6 @@ pub struct Exchange {
     state: Option<SessionState>,
     /// Who makes the request, where that is asked.
     principal: Option<Arc<Principal>>,
-    /// Whose sessions it may use, if those are not the principal's.
-    owner: Option<Arc<str>>,
     recognition: Recognition,
     reply: Reply,
     outputs: VecDeque<ExchangeOutput>,
@@ -192,7 +191,7 @@ impl Exchange {
         principal: Option<Arc<Principal>>,
     ) -> Self {
         let accepts = Accepts::read(&head.headers).under(&config.http);
-        let session = admit::session(&head.headers);
+        let session = admit::session(&config, &head.headers);
         let mut exchange = Self {
             id,
             head: Received::default(),
@@ -204,7 +203,6 @@ impl Exchange {
             session,
             state: None,
             principal: None,
-            owner: None,
             recognition: Recognition::Settled,
             reply: Reply::new(accepts),
             outputs: VecDeque::new(),
@@ -302,11 +300,14 @@ impl Exchange {
         }
     }
 
-    /// The application binds sessions to something else than the subject of a principal: to a tenant, to a
-    /// certificate. A session that is opened now belongs to this owner, and only sessions of this owner are
-    /// there for the request. Give it before the end of the body.
-    pub fn handle_owner(&mut self, _now: Now, owner: impl Into<Arc<str>>) {
-        self.owner = Some(owner.into());
+    /// The head of the request. Empty once a call has begun, which carries it.
+    pub fn request_head(&self) -> &RequestHead {
+        &self.head
+    }
+
+    /// Whom the application has recognised, if anybody.
+    pub fn principal(&self) -> Option<&Arc<Principal>> {
+        self.principal.as_ref()
     }
 
     /// The client has closed the response, or the connection. In the modern era that cancels the request
@@ -498,7 +499,7 @@ impl Exchange {
     /// takes no event stream, when the server does not declare `logging`, and when too much waits to be
     /// sent.
     pub fn log(&mut self, now: Now, call: CallId, message: &LoggingMessageNotificationParams) {
-        let full = self.is_full() || !self.config.logging;
+        let full = self.is_full() || !self.config.logging || self.lacks_session();
         let Some(running) = self.calls.get_mut(call).filter(|_| !full) else { return };
         let least = match &self.state {
             Some(state) => Some(state.level),
@@ -597,9 +598,8 @@ impl Exchange {
 
     /// Who makes the request, as far as sessions are his.
     fn caller(&self) -> Caller {
-        let subject = self.principal.as_ref().map(|principal| Arc::from(&*principal.subject));
         Caller {
-            owner: self.owner.clone().or(subject),
+            owner: self.principal.as_ref().map(|principal| Arc::from(&*principal.subject)),
             origin: self.head.headers.text("origin").map(str::to_ascii_lowercase),
             reads: matches!(self.stage, Stage::Bare(Bare::Listen)),
         }

@@ -37,6 +37,12 @@ pub struct HttpPolicy {
     /// are kept for a while, within [`Limits::events`](crate::limits::Limits::events) and its neighbours. Default `true`. What is
     /// answered at once is plain JSON, and costs nothing.
     pub resumable: bool,
+    /// Whether legacy clients get no session: each POST stands for itself, so that any process can answer it.
+    /// Default `false`. Then there is nothing that needs a session: no log levels, no subscriptions, nothing to
+    /// ask the client, no stream of its own; such capabilities are not declared, GET and DELETE are answered
+    /// 405, and a client that closes its connection cancels its call. What is known of the client is the
+    /// revision that it names.
+    pub stateless: bool,
 }
 
 impl Default for HttpPolicy {
@@ -50,6 +56,7 @@ impl Default for HttpPolicy {
             json_only: false,
             session_streams: true,
             resumable: true,
+            stateless: false,
         }
     }
 }
@@ -124,6 +131,13 @@ impl HttpPolicy {
     #[must_use]
     pub fn resumable(mut self, resumable: bool) -> Self {
         self.resumable = resumable;
+        self
+    }
+
+    /// Whether legacy clients get no session.
+    #[must_use]
+    pub fn stateless(mut self, stateless: bool) -> Self {
+        self.stateless = stateless;
         self
     }
 }

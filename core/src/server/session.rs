@@ -1,5 +1,7 @@
 //! What a handshake settles, and what a legacy client may change afterwards.
 
+mod stored;
+
 use alloc::string::String;
 use alloc::sync::Arc;
 
@@ -105,6 +107,19 @@ impl SessionState {
             _ => {}
         }
         Ok(())
+    }
+
+    /// The state of a client that has said nothing of itself.
+    pub(super) fn unknown(revision: Revision) -> Self {
+        Self {
+            revision,
+            client: Arc::new(ClientDetails::new(None, ClientCapabilities::default())),
+            level: LoggingLevel::Info,
+            initialized: true,
+            watched: Watched::new(),
+            owner: None,
+            origin: None,
+        }
     }
 
     /// The state after `initialize` was answered with `revision`.

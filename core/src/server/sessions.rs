@@ -193,6 +193,41 @@ impl SessionQuery {
         }
     }
 
+    /// The query as of this owner: the application binds sessions to something else than the subject of a
+    /// principal, such as a tenant or a certificate.
+    #[must_use]
+    pub fn owned_by(self, owner: Option<Arc<str>>) -> Self {
+        let (mut caller, query) = match self {
+            Self::As { caller, query } => (caller, query),
+            query => (Caller::default(), Box::new(query)),
+        };
+        caller.owner = owner;
+        Self::As { caller, query }
+    }
+
+    /// Whether the state of a session is another one after it: one that begins, or changes. What ends a session is
+    /// [`End`](Self::End).
+    pub fn changes_state(&self) -> bool {
+        match self {
+            Self::Open { .. }
+            | Self::Initialized { .. }
+            | Self::SetLevel { .. }
+            | Self::Watch { .. }
+            | Self::Unwatch { .. } => true,
+            Self::As { query, .. } => query.changes_state(),
+            _ => false,
+        }
+    }
+
+    /// The session that the client is done with.
+    pub fn ends(&self) -> Option<&SessionId> {
+        match self {
+            Self::End { session } => Some(session),
+            Self::As { query, .. } => query.ends(),
+            _ => None,
+        }
+    }
+
     /// Whether outputs for the exchange that asks may follow, so that it has to be found by its id.
     pub fn is_followed(&self) -> bool {
         match self {
@@ -531,6 +566,11 @@ impl Sessions {
     /// Reclaims sessions that were idle for too long.
     pub fn handle_timeout(&mut self, now: Now) {
         self.reclaim(now.mono);
+    }
+
+    /// The state of a session.
+    pub fn state(&self, session: &SessionId) -> Option<&SessionState> {
+        self.open.get(session).map(|entry| &entry.state)
     }
 
     /// How many sessions are open.

@@ -1,7 +1,9 @@
 //! One HTTP request and its response: the exchange machine, its handlers and its session, behind one handle.
 
+mod alone;
+
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::Waker;
 use std::time::Duration;
 
@@ -10,16 +12,18 @@ use mcp_proto::head::{BodyLength, End, RequestHead, ResponseHead};
 use mcp_proto::model::{InputRequest, Json, LoggingMessageNotificationParams};
 use mcp_proto::server::{
     Answer, AskError, AskId, AuthRefusal, BearerToken, Call, CallId, Change, Config, Exchange, ExchangeId,
-    ExchangeOutput, Grant, Listen, Principal, Progress, SessionOutput, WriteResult,
+    ExchangeOutput, Grant, Listen, Principal, Progress, SessionOutput, SessionQuery, WriteResult,
 };
 use mcp_proto::time::{Instant, Now};
 
 use super::calls::Calls;
 use super::http::HttpService;
 use super::offer::Offer;
+use super::session::SessionStore;
 use crate::context::{CallState, Outlet, Report, Responder};
 use crate::custom::Notification;
 use crate::deprecated::Deprecated;
+use crate::endpoint::poll_once;
 use crate::extensions::Extensions;
 use crate::runtime::{BoxFuture, Job, Runtime};
 use crate::turn::{Done, Turn};
@@ -41,6 +45,13 @@ pub struct ExchangeHandle<R: Runtime> {
     routed: AtomicBool,
     /// Whether it is among the listeners of the service.
     listening: AtomicBool,
+    /// Whose sessions it may use, once that was asked.
+    owner: OnceLock<Option<Arc<str>>>,
+    /// Whether it goes on without a connection.
+    alone: AtomicBool,
+    /// Whether a task of its own keeps the time for it then, and that task.
+    timed: AtomicBool,
+    timer: WakerSlot,
     this: Weak<Self>,
 }
 
@@ -51,7 +62,10 @@ struct Inner {
     head: Option<(ResponseHead, BodyLength)>,
     /// The head was taken.
     begun: bool,
+    /// The response is complete.
     ended: bool,
+    /// The exchange is.
+    over: bool,
 }
 
 /// What is to be done once the lock is free.
@@ -65,6 +79,10 @@ enum Effect {
     Listen(Listen),
     /// The session table may have decided something for other exchanges.
     Route,
+    /// The exchange goes on without a connection.
+    Parted,
+    /// The session table is to be asked, after others.
+    Ask(SessionQuery),
 }
 
 impl<R: Runtime> ExchangeHandle<R> {
@@ -98,12 +116,23 @@ impl<R: Runtime> ExchangeHandle<R> {
             service: service.clone(),
             id,
             extensions,
-            inner: Mutex::new(Inner { machine, offer: Some(offer), head: None, begun: false, ended: false }),
+            inner: Mutex::new(Inner {
+                machine,
+                offer: Some(offer),
+                head: None,
+                begun: false,
+                ended: false,
+                over: false,
+            }),
             calls: Calls::default(),
             waker: WakerSlot::default(),
             turn: Turn::default(),
             routed: AtomicBool::new(false),
             listening: AtomicBool::new(false),
+            owner: OnceLock::new(),
+            alone: AtomicBool::new(false),
+            timed: AtomicBool::new(false),
+            timer: WakerSlot::default(),
             this: this.clone(),
         })
     }
@@ -129,6 +158,7 @@ impl<R: Runtime> ExchangeHandle<R> {
     pub fn handle_abort(&self) {
         let now = self.service.now();
         self.input(|machine| machine.handle_abort(now));
+        self.go_on_alone();
     }
 
     /// The time of [`timeout`](Self::timeout) has come.
@@ -227,6 +257,55 @@ impl<R: Runtime> ExchangeHandle<R> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Asks the session table on behalf of a client, after the application and the store, if they have a say.
+    fn ask(&self, query: SessionQuery) {
+        let query = if self.service.knows_owners() { query.owned_by(self.owner()) } else { query };
+        let Some(store) = self.service.store() else {
+            let mut inner = self.lock();
+            let answer = self.service.query(query);
+            inner.machine.handle_session(self.service.now(), answer);
+            drop(inner);
+            return self.service.route();
+        };
+        if let Some(this) = self.this.upgrade() {
+            let mut looking: BoxFuture<()> = Box::pin(this.look_up(store, query));
+            if poll_once(looking.as_mut()).is_pending() {
+                self.service.runtime().spawn(looking);
+            }
+        }
+    }
+
+    /// Whose sessions the request may use, as the application says.
+    fn owner(&self) -> Option<Arc<str>> {
+        let (head, principal) = {
+            let machine = &self.lock().machine;
+            (machine.request_head().clone(), machine.principal().cloned())
+        };
+        // Its head is there until the first call begins, which nothing is asked after.
+        self.owner.get_or_init(|| self.service.owner_of(self.id, &head, principal.as_deref())).clone()
+    }
+
+    /// Asks the session table, with a store behind it, and goes on with the answer.
+    async fn look_up(self: Arc<Self>, store: Arc<dyn SessionStore>, query: SessionQuery) {
+        let service = &self.service;
+        let found = service.look_up(&*store, &query).await;
+        if query.changes_state() || query.ends().is_some() {
+            let answer = match found {
+                Ok(()) => service.query(query.clone()),
+                Err(answer) => answer,
+            };
+            let answer = service.put_down(&*store, &query, answer).await;
+            self.say(|machine, now| machine.handle_session(now, answer));
+        } else {
+            // Nothing that the table says after its answer may overtake it.
+            self.say(|machine, now| {
+                let answer = found.map_or_else(|answer| answer, |()| service.query(query));
+                machine.handle_session(now, answer);
+            });
+        }
+        service.route();
+    }
+
     /// Gives the machine an input and does what it says. Whoever gave it looks for output after it.
     fn input(&self, input: impl FnOnce(&mut Exchange)) {
         input(&mut self.lock().machine);
@@ -251,13 +330,20 @@ impl<R: Runtime> ExchangeHandle<R> {
         while let Some(output) = inner.machine.poll_output() {
             match output {
                 ExchangeOutput::Head(head, length) => inner.head = Some((head, length)),
-                ExchangeOutput::End | ExchangeOutput::Parted => {
-                    inner.ended = true;
+                ExchangeOutput::End => {
+                    (inner.ended, inner.over) = (true, true);
                     self.leave();
+                }
+                ExchangeOutput::Parted => {
+                    inner.ended = true;
+                    return Some(Effect::Parted);
                 }
                 ExchangeOutput::Session(query) => {
                     if query.is_followed() {
                         self.be_found();
+                    }
+                    if self.service.has_to_ask(&query) {
+                        return Some(Effect::Ask(query));
                     }
                     let answer = self.service.query(query);
                     inner.machine.handle_session(self.service.now(), answer);
@@ -312,6 +398,8 @@ impl<R: Runtime> ExchangeHandle<R> {
             Effect::Report(report) => self.service.shared().report(&report),
             Effect::Told(notification) => self.service.shared().told(notification),
             Effect::Route => self.service.route(),
+            Effect::Parted => self.go_on_alone(),
+            Effect::Ask(query) => self.ask(query),
         }
     }
 
@@ -370,6 +458,9 @@ impl<R: Runtime> ExchangeHandle<R> {
         if self.work() != Done::ByAnother {
             self.waker.wake();
         }
+        if self.alone.load(Ordering::SeqCst) {
+            self.keep_time();
+        }
         said
     }
 }
@@ -387,6 +478,7 @@ impl<R: Runtime> Drop for ExchangeHandle<R> {
             self.service.forget_route(self.id);
         }
         self.service.open().leave();
+        self.timer.wake();
     }
 }
 

@@ -17,6 +17,7 @@ use mcp_proto::time::Now;
 
 use super::exchange::ExchangeHandle;
 use super::hub::{Member, Membership};
+use super::session::{OwnerHook, SessionSetup, SessionStore, with_events};
 use super::stop::{self, Open, Stop, StopOnDrop, StopState};
 use super::{Server, Shared, connection};
 use crate::context::Report;
@@ -53,14 +54,18 @@ impl<R: Runtime> Server<R> {
     /// # Errors
     /// When the definition of the server is not valid, or there is no entropy for session ids.
     pub fn into_http_service(self) -> Result<Arc<HttpService<R>>, Error> {
-        let shared = self.into_shared()?;
+        let mut server = self;
+        let SessionSetup { store, owner, events } = std::mem::take(&mut server.sessions);
+        let shared = server.into_shared()?;
         let seed = shared.runtime.seed().map_err(|error| Error::io("asking for entropy", error))?;
-        let sessions = Mutex::new(Sessions::new(&shared.config.limits, seed));
+        let sessions = with_events(Sessions::new(&shared.config.limits, seed), events);
         let listeners = Mutex::new(Listeners::new(&shared.config.limits));
         let service = Arc::new_cyclic(|this: &Weak<HttpService<R>>| HttpService {
             membership: shared.hub.enter(this.clone()),
             shared,
-            sessions,
+            sessions: Mutex::new(sessions),
+            store,
+            owner,
             listeners,
             routes: Mutex::default(),
             next_id: AtomicU64::new(0),
@@ -75,6 +80,8 @@ impl<R: Runtime> Server<R> {
 pub struct HttpService<R: Runtime> {
     shared: Arc<Shared<R>>,
     sessions: Mutex<Sessions>,
+    pub(super) store: Option<Arc<dyn SessionStore>>,
+    pub(super) owner: Option<OwnerHook>,
     /// Which exchanges listen for what.
     listeners: Mutex<Listeners>,
     /// Exchanges that listen, and legacy ones that the session table may have something for.
@@ -204,7 +211,7 @@ impl<R: Runtime> HttpService<R> {
         self.sessions().len()
     }
 
-    fn sessions(&self) -> MutexGuard<'_, Sessions> {
+    pub(super) fn sessions(&self) -> MutexGuard<'_, Sessions> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -12,6 +12,8 @@ mod line;
 mod offer;
 mod registry;
 #[cfg(feature = "http")]
+mod session;
+#[cfg(feature = "http")]
 mod stop;
 #[cfg(feature = "http")]
 mod verify;
@@ -64,6 +66,8 @@ pub use exchange::ExchangeHandle;
 pub use http::{HttpServer, HttpService};
 pub use registry::{Changes, Registry};
 #[cfg(feature = "http")]
+pub use session::{SessionStore, StoreError};
+#[cfg(feature = "http")]
 pub use stop::Stop;
 #[cfg(feature = "http")]
 pub use verify::{AsyncVerify, BlockingVerify, Verifier, Verify};
@@ -82,6 +86,8 @@ pub struct Server<R: Runtime> {
     extensions: Extensions,
     around: Vec<Around>,
     listeners: Listeners,
+    #[cfg(feature = "http")]
+    sessions: session::SessionSetup,
     #[cfg(feature = "http")]
     verifier: Option<Verifier>,
     on_listen: Option<ListenHook>,
@@ -175,6 +181,8 @@ impl<R: Runtime> Server<R> {
             extensions: Extensions::new(),
             around: Vec::new(),
             listeners: BTreeMap::new(),
+            #[cfg(feature = "http")]
+            sessions: session::SessionSetup::default(),
             #[cfg(feature = "http")]
             verifier: None,
         }

@@ -9,6 +9,7 @@ pub mod http;
 pub mod observe;
 pub mod request;
 pub mod schemas;
+pub mod sessions;
 pub mod stdio;
 pub mod stopping;
 pub mod streams;

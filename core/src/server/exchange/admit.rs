@@ -39,7 +39,7 @@ pub(super) fn head(config: &Config, head: &RequestHead, accepts: Accepts) -> Res
     if policy.path.as_ref().is_some_and(|path| path != head.path()) {
         return Err(refused(404, "there is no MCP endpoint at this path"));
     }
-    let sessions = config.revisions.speak(Era::Legacy);
+    let sessions = has_sessions(config);
     match head.method.as_str() {
         "POST" => {}
         "GET" if sessions && policy.session_streams => {
@@ -67,9 +67,13 @@ pub(super) fn head(config: &Config, head: &RequestHead, accepts: Accepts) -> Res
     Ok(Admission::Serve)
 }
 
+fn has_sessions(config: &Config) -> bool {
+    config.revisions.speak(Era::Legacy) && !config.http.stateless
+}
+
 /// The HTTP methods that are served at the endpoint.
 pub(super) fn methods(config: &Config) -> &'static str {
-    match (config.revisions.speak(Era::Legacy), config.http.session_streams) {
+    match (has_sessions(config), config.http.session_streams) {
         (true, true) => "POST, GET, DELETE",
         (true, false) => "POST, DELETE",
         (false, _) => "POST",
@@ -112,8 +116,8 @@ fn refused(status: u16, message: impl Into<String>) -> Refusal {
 }
 
 /// The session that the client names. One that cannot be a name names no session that exists.
-pub(super) fn session(headers: &Headers) -> Option<SessionId> {
-    headers.get(headers::SESSION)?;
+pub(super) fn session(config: &Config, headers: &Headers) -> Option<SessionId> {
+    headers.get(headers::SESSION).filter(|_| !config.http.stateless)?;
     Some(SessionId::new(headers.text(headers::SESSION).unwrap_or_default()))
 }
 

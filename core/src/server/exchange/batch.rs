@@ -88,6 +88,9 @@ impl Exchange {
         let plan = dispatch::plan(&config, (Era::Legacy, Transport::Http), request, &params, whole);
         self.permit(&request.method, plan.as_ref().ok().and_then(Plan::target))?;
         match plan? {
+            plan if config.http.stateless && plan.needs_session() => {
+                return Err(dispatch::unknown_method(Era::Legacy, &request.method));
+            }
             Plan::Call(draft) => {
                 if self.calls.contains(&request.id) {
                     return Err(dispatch::id_in_use());
@@ -96,7 +99,13 @@ impl Exchange {
                     return Err(dispatch::too_many(config.limits.in_flight));
                 }
                 let id = request.id.clone();
-                let call = draft.call(id, state.revision, Some(state), config.logging, String::from(whole));
+                let call = draft.call(
+                    id,
+                    state.revision,
+                    Some(state),
+                    config.logging && !config.http.stateless,
+                    String::from(whole),
+                );
                 self.batches.wait(batch);
                 self.begin(call, Some(batch));
             }

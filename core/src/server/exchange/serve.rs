@@ -77,12 +77,17 @@ impl Exchange {
         };
         match self.judge(&text) {
             Ok(Verdict::Ask(query, asked)) => {
-                self.query(query);
-                self.stage = Stage::Asking(match asked {
+                let ask = match asked {
                     Asked::Call { id, draft } => Ask::Call { id, draft, text },
                     Asked::Batch => Ask::Batch(text),
                     Asked::Other(ask) => ask,
-                });
+                };
+                if self.config.http.stateless {
+                    let answer = self.without_session(&query);
+                    return self.resume(ask, answer);
+                }
+                self.query(query);
+                self.stage = Stage::Asking(ask);
             }
             Ok(Verdict::Answer { id, revision, plan }) => self.answer(&id, revision, &plan),
             Ok(Verdict::Call { id, revision, draft }) => {
@@ -165,7 +170,8 @@ impl Exchange {
     fn legacy_session(&self) -> Option<SessionId> {
         let legacy = self.config.revisions.speak(Era::Legacy);
         let modern = self.config.revisions.speak(Era::Modern) && headers::claim_modern(&self.head.headers);
-        self.session.clone().filter(|_| legacy && !modern)
+        let session = self.session.clone().or_else(|| self.no_session_needed());
+        session.filter(|_| legacy && !modern)
     }
 
     fn judge_request(&self, request: &Request<'_>, text: &str) -> Result<Verdict, (Era, Refusal)> {
@@ -222,6 +228,9 @@ impl Exchange {
         let plan = dispatch::plan(&self.config, (Era::Legacy, Transport::Http), request, params, text);
         self.permit(&request.method, plan.as_ref().ok().and_then(Plan::target))?;
         let plan = match plan {
+            Ok(plan) if self.config.http.stateless && plan.needs_session() => {
+                return Err(dispatch::unknown_method(Era::Legacy, &request.method));
+            }
             Ok(Plan::Initialize(params)) => {
                 let state = dispatch::open(&self.config, *params, self.caller().size())?;
                 let ask = Ask::Open { id, state: state.clone() };
@@ -230,7 +239,7 @@ impl Exchange {
             Err(refusal) if request.method == "initialize" => return Err(refusal),
             plan => plan,
         };
-        let session = self.session.clone().ok_or_else(no_session)?;
+        let session = self.session.clone().or_else(|| self.no_session_needed()).ok_or_else(no_session)?;
         let (query, asked) = match plan {
             Ok(Plan::Call(draft)) => {
                 let (request, exchange) = (id.clone(), self.id);
@@ -287,7 +296,13 @@ impl Exchange {
             }
             (Ask::Call { id, draft, text }, SessionAnswer::Begun { state, stream }) => {
                 self.keep(stream, state.revision, Some(id.clone()));
-                let call = draft.call(id, state.revision, Some(&state), self.config.logging, text);
+                let call = draft.call(
+                    id,
+                    state.revision,
+                    Some(&state),
+                    self.config.logging && !self.config.http.stateless,
+                    text,
+                );
                 self.state = Some(state);
                 return self.begin(call, None);
             }
@@ -344,7 +359,9 @@ impl Exchange {
             // Nobody will ever learn its name.
             return self.query(SessionQuery::End { session });
         }
-        self.reply.headers = Headers::new().with(headers::SESSION, session.as_str());
+        if !self.config.http.stateless {
+            self.reply.headers = Headers::new().with(headers::SESSION, session.as_str());
+        }
         let config = Arc::clone(&self.config);
         self.write(id, |out| answers::initialize(&config, Transport::Http, state, id, out));
     }
