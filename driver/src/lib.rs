@@ -44,7 +44,9 @@ pub use mcp_proto::model::{CallToolResult, ContentBlock, Json, LoggingLevel};
 #[cfg(feature = "http")]
 pub use mcp_proto::server::{AuthRefusal, BearerToken, Cors, Grant, HttpPolicy, ResourceServer};
 pub use mcp_proto::server::{Bound, OutputCheck, StateCodec, StateError};
-pub use mcp_proto::server::{Change, ListChanges, Listen, Principal, Wanted, Watched};
+pub use mcp_proto::server::{
+    Change, Item, ListChanges, Listen, Principal, Viewer, Visibility, Wanted, Watched,
+};
 #[cfg(feature = "seal")]
 pub use mcp_proto::server::{Keyring, StateKey};
 pub use mcp_proto::time::{Instant, Now};

@@ -10,8 +10,10 @@ use super::catalog::{Catalog, Listed, Position};
 use super::config::{CacheHint, Config, Transport};
 use super::dispatch::List;
 use super::session::SessionState;
+use super::visible::View;
 use crate::dialect::{Era, Revision};
 use crate::error::ApiMisuse;
+use crate::model::caching::CacheScope;
 use crate::model::encode::Object;
 use crate::model::lifecycle::{DiscoverResult, InitializeResult};
 use crate::model::meta::SERVER_INFO;
@@ -69,16 +71,17 @@ pub(super) fn discover(
 ///
 /// <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination>
 pub(super) fn list(
-    config: &Config,
+    view: View<'_>,
     revision: Revision,
     id: &RequestId,
     list: List,
     start: Position,
     out: &mut Vec<u8>,
 ) -> Result<(), ApiMisuse> {
+    let config = view.config;
     let (tools, prompts) = (&config.tools, &config.prompts);
     let (resources, templates) = (&config.resources, &config.templates);
-    let spot = (config, revision, id, start);
+    let spot = (view, revision, id, start);
     match list {
         List::Tools => page(spot, &tools.catalog, tools.cache, out),
         List::Prompts => page(spot, &prompts.catalog, prompts.cache, out),
@@ -88,26 +91,39 @@ pub(super) fn list(
 }
 
 fn page<E: Listed>(
-    (config, revision, id, start): (&Config, Revision, &RequestId, Position),
+    (view, revision, id, start): (View<'_>, Revision, &RequestId, Position),
     catalog: &Catalog<E>,
     cache: Option<CacheHint>,
     out: &mut Vec<u8>,
 ) -> Result<(), ApiMisuse> {
+    let config = view.config;
     let size = config.page_size.map_or(usize::MAX, |size| size.max(1));
-    let page = Page { catalog, start, size, cache: cache.unwrap_or(config.cache) };
+    let mut cache = cache.unwrap_or(config.cache);
+    if view.differs() {
+        // What is for one is not for others (CACHE-15).
+        cache.scope = CacheScope::Private;
+    }
+    let page = Page { catalog, view, start, size, cache };
     jsonrpc::write_result(out, id, &In(revision, &Identified::new(&page, config.server_info())))
 }
 
 struct Page<'a, E> {
     catalog: &'a Catalog<E>,
+    view: View<'a>,
     start: Position,
     size: usize,
     cache: CacheHint,
 }
 
-impl<E> Page<'_, E> {
+impl<E: Listed> Page<'_, E> {
+    /// What is there after the start, on this page and later ones.
+    fn rest(&self) -> impl Iterator<Item = (Position, &E)> {
+        let rest = self.catalog.after(self.start).map(|(position, entry)| (position, &**entry));
+        rest.filter(|(_, entry)| self.view.shows(entry.item()))
+    }
+
     fn next_cursor(&self) -> Option<String> {
-        let mut rest = self.catalog.after(self.start).skip(self.size - 1);
+        let mut rest = self.rest().skip(self.size - 1);
         let (last, _) = rest.next()?;
         rest.next().map(|_| last.cursor())
     }
@@ -130,7 +146,7 @@ struct Entries<'a, E> {
 
 impl<E: Listed> Serialize for Entries<'_, E> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let page = self.page.catalog.after(self.page.start).take(self.page.size);
+        let page = self.page.rest().take(self.page.size);
         serializer.collect_seq(page.map(|(_, entry)| entry.text(self.revision)))
     }
 }

@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 
 use super::resource_server::Scopes;
 use super::suggest;
+use super::visible::{Item, View};
 use crate::dialect::Revision;
 use crate::error::ApiMisuse;
 use crate::limits::Limits;
@@ -41,6 +42,9 @@ pub(super) trait Listed {
 
     /// Its JSON as `revision` knows it.
     fn text(&self, revision: Revision) -> &RawValue;
+
+    /// What a rule of visibility is asked about.
+    fn item(&self) -> Item<'_>;
 }
 
 /// Entries in the order in which they were added, which is the order of the list (TOOL-06).
@@ -133,12 +137,15 @@ impl<E: Listed> Catalog<E> {
     }
 
     /// What to tell a client about a key that is not there: the one that was probably meant, if one was.
-    pub(super) fn unknown(&self, key: &str) -> String {
+    ///
+    /// Where not all see the same, none is suggested: it might be one that is not there for this client.
+    pub(super) fn unknown(&self, key: &str, view: &View<'_>) -> String {
         let one = E::ONE;
         if key.len() > suggest::LONGEST {
             return alloc::format!("unknown {one}");
         }
-        match suggest::nearest(key, self.iter().map(|entry| entry.key())) {
+        let suggested = self.iter().filter(|_| !view.differs());
+        match suggest::nearest(key, suggested.map(|entry| entry.key())) {
             Some(nearest) => alloc::format!("unknown {one} {key:?}; did you mean {nearest:?}?"),
             None => alloc::format!("unknown {one} {key:?}"),
         }

@@ -10,6 +10,7 @@ use super::prompts::Prompts;
 use super::resources::{Resources, Templates};
 use super::seal::StateCodec;
 use super::tools::Tools;
+use super::visible::Visibility;
 use crate::dialect::{Era, Revision};
 use crate::error::ApiMisuse;
 use crate::leniency::Leniency;
@@ -61,6 +62,9 @@ pub struct Config {
     /// Whether the application publishes that resources were updated; declares `resources.subscribe` where
     /// that reaches the client. Default `false`.
     pub subscriptions: bool,
+    /// What is there for whom. Default `None`: everything for everybody. With a rule, lists are never said to be
+    /// public (CACHE-15).
+    pub visible: Option<Visibility>,
     /// Experimental capabilities to declare, by name. Default none.
     pub experimental: JsonMap,
     /// Extensions to declare to modern clients, by identifier; see [`extension`](Self::extension). Default none.
@@ -147,6 +151,7 @@ impl Config {
             custom: Custom::new(),
             changes: ListChanges::default(),
             subscriptions: false,
+            visible: None,
             experimental: JsonMap::new(),
             extensions: JsonMap::new(),
             cache: CacheHint::default(),
@@ -267,6 +272,13 @@ impl Config {
     #[must_use]
     pub fn subscriptions(mut self, subscriptions: bool) -> Self {
         self.subscriptions = subscriptions;
+        self
+    }
+
+    /// With a rule for what is there for whom.
+    #[must_use]
+    pub fn visible(mut self, visible: Visibility) -> Self {
+        self.visible = Some(visible);
         self
     }
 

@@ -21,6 +21,7 @@ use super::refusal::Refusal;
 use super::session::SessionState;
 use super::subscription;
 use super::target::{ProtocolRequest, Target};
+use super::visible::{View, Viewer};
 use super::wanted::Wanted;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Era, Revision};
@@ -161,8 +162,8 @@ pub(super) enum Plan {
     Initialize(Box<InitializeRequestParams>),
     Ping,
     Discover,
-    /// The page of a list that begins after this position.
-    List(List, Position),
+    /// The page of a list that begins after this position, for whoever looks.
+    List(List, Position, Option<Box<Viewer>>),
     SetLevel(LoggingLevel),
     /// Tell of updates of this resource from now on.
     Watch(Arc<str>),
@@ -208,11 +209,12 @@ pub(super) struct Draft {
 pub(super) fn plan(
     config: &Config,
     (era, transport): (Era, Transport),
+    viewer: Option<&Viewer>,
     request: &Request<'_>,
     params: &Params<'_>,
     whole: &str,
 ) -> Result<Plan, Refusal> {
-    let plan = plan_own(config, (era, transport), request, params, whole)?;
+    let plan = plan_own(View::new(config, viewer), (era, transport), request, params, whole)?;
     if !config.hand_out_all {
         return Ok(plan);
     }
@@ -225,16 +227,19 @@ pub(super) fn plan(
 }
 
 fn plan_own(
-    config: &Config,
+    view: View<'_>,
     (era, transport): (Era, Transport),
     request: &Request<'_>,
     params: &Params<'_>,
     whole: &str,
 ) -> Result<Plan, Refusal> {
+    let config = view.config;
     let (tools, prompts) = (config.has_tools(), config.has_prompts());
     let delivered = config.delivers(era, transport);
     let resources = config.has_resources();
-    let list = |list, position: Result<_, _>| position.map(|position| Plan::List(list, position));
+    let list = |list, position: Result<_, _>| {
+        position.map(|position| Plan::List(list, position, view.viewer().cloned().map(Box::new)))
+    };
     let call = |target: Result<_, _>| draft(config, era, request, params, whole, target?).map(Plan::Call);
     match (era, &*request.method) {
         (Era::Legacy, "initialize") => {
@@ -248,27 +253,27 @@ fn plan_own(
             Ok(Plan::SetLevel(jsonrpc::decode_at(level.get(), "params.level")?))
         }
         (_, "tools/list") if tools => list(List::Tools, position(&config.tools.catalog, params)),
-        (_, "tools/call") if tools => call(find::tool(config, params)),
+        (_, "tools/call") if tools => call(find::tool(&view, params)),
         (_, "prompts/list") if prompts => list(List::Prompts, position(&config.prompts.catalog, params)),
-        (_, "prompts/get") if prompts => call(find::prompt(config, params)),
+        (_, "prompts/get") if prompts => call(find::prompt(&view, params)),
         (_, "resources/list") if resources => {
             list(List::Resources, position(&config.resources.catalog, params))
         }
         (_, "resources/templates/list") if resources => {
             list(List::Templates, position(&config.templates.catalog, params))
         }
-        (_, "resources/read") if resources => call(find::resource(config, era, params)),
+        (_, "resources/read") if resources => call(find::resource(&view, era, params)),
         (Era::Legacy, "resources/subscribe") if resources && config.subscriptions && delivered => {
-            let uri = find::watched(config, era, params)?;
+            let uri = find::watched(&view, era, params)?;
             Ok(Plan::Watch(uri))
         }
         (Era::Legacy, "resources/unsubscribe") if resources && config.subscriptions && delivered => {
             Ok(Plan::Unwatch(find::uri(params)?))
         }
         (Era::Modern, "subscriptions/listen") if config.listens() && delivered => {
-            subscription::honoured(config, jsonrpc::decode(request.params, "params")?).map(Plan::Listen)
+            subscription::honoured(&view, jsonrpc::decode(request.params, "params")?).map(Plan::Listen)
         }
-        (_, "completion/complete") if config.completions => call(find::completion(config, params)),
+        (_, "completion/complete") if config.completions => call(find::completion(&view, params)),
         (Era::Modern, "initialize") if !config.revisions.speak(Era::Legacy) => {
             let message = "there is no `initialize` here: the supported protocol versions come without one";
             Err(Refusal::plain(code::METHOD_NOT_FOUND, message).with_data(versions(config, None)))
@@ -492,7 +497,10 @@ pub(super) fn answer(
 ) -> Result<(), ApiMisuse> {
     match plan {
         Plan::Discover => answers::discover(config, transport, revision, id, out),
-        Plan::List(list, start) => answers::list(config, revision, id, *list, *start, out),
+        Plan::List(list, start, viewer) => {
+            let view = View::new(config, viewer.as_deref());
+            answers::list(view, revision, id, *list, *start, out)
+        }
         // These need no more than the fact that they were understood.
         Plan::Ping | Plan::SetLevel(_) | Plan::Watch(_) | Plan::Unwatch(_) => answers::empty(id, out),
         // And these are not answered here.

@@ -7,11 +7,11 @@ use alloc::sync::Arc;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use super::config::Config;
 use super::dispatch::{Params, Text, missing};
 use super::refusal::Refusal;
 use super::target::{Completable, Completing, Target};
 use super::uri;
+use super::visible::View;
 use crate::dialect::{Era, Revision};
 use crate::error::code;
 use crate::model::completion::{CompletionArgument, CompletionContext, CompletionReference};
@@ -20,10 +20,10 @@ use crate::model::{In, Json};
 use crate::wire::jsonrpc;
 
 /// For `tools/call` (TOOL-30, TOOL-42).
-pub(super) fn tool(config: &Config, params: &Params<'_>) -> Result<Target, Refusal> {
+pub(super) fn tool(view: &View<'_>, params: &Params<'_>) -> Result<Target, Refusal> {
     let name = text(params.name, "name", "params.name")?;
-    let tools = &config.tools.catalog;
-    let tool = tools.get(&name.0).ok_or_else(|| unknown(tools.unknown(&name.0), "params.name"))?;
+    let missing = || unknown(view.config.tools.catalog.unknown(&name.0, view), "params.name");
+    let tool = view.tool(&name.0).ok_or_else(missing)?;
     if let Some(arguments) = params.arguments
         && !arguments.get().starts_with('{')
     {
@@ -34,33 +34,33 @@ pub(super) fn tool(config: &Config, params: &Params<'_>) -> Result<Target, Refus
 }
 
 /// For `prompts/get` (PROMPT-13, PROMPT-14).
-pub(super) fn prompt(config: &Config, params: &Params<'_>) -> Result<Target, Refusal> {
+pub(super) fn prompt(view: &View<'_>, params: &Params<'_>) -> Result<Target, Refusal> {
     let name = text(params.name, "name", "params.name")?;
-    let prompts = &config.prompts.catalog;
-    let prompt = prompts.get(&name.0).ok_or_else(|| unknown(prompts.unknown(&name.0), "params.name"))?;
+    let missing = || unknown(view.config.prompts.catalog.unknown(&name.0, view), "params.name");
+    let prompt = view.prompt(&name.0).ok_or_else(missing)?;
     prompt.check_arguments(params.arguments)?;
     Ok(Target::Prompt(Arc::clone(prompt)))
 }
 
 /// For `resources/read`: a resource of exactly this URI, else the first template that makes it.
-pub(super) fn resource(config: &Config, era: Era, params: &Params<'_>) -> Result<Target, Refusal> {
+pub(super) fn resource(view: &View<'_>, era: Era, params: &Params<'_>) -> Result<Target, Refusal> {
     let uri = text(params.uri, "uri", "params.uri")?;
-    if let Some(resource) = config.resources.catalog.get(&uri.0) {
+    if let Some(resource) = view.resource(&uri.0) {
         return Ok(Target::Resource(Arc::clone(resource)));
     }
     if !uri::is_valid(&uri.0) {
         return Err(Refusal::plain(code::INVALID_PARAMS, "params.uri: not a URI"));
     }
-    match config.templates.find(&uri.0) {
+    match view.made(&uri.0) {
         Some(read) => Ok(Target::Template(Arc::new(read))),
-        None => Err(not_found(config, era, &uri.0)),
+        None => Err(not_found(view, era, &uri.0)),
     }
 }
 
 /// For `resources/subscribe`: what can be read can be watched.
-pub(super) fn watched(config: &Config, era: Era, params: &Params<'_>) -> Result<Arc<str>, Refusal> {
+pub(super) fn watched(view: &View<'_>, era: Era, params: &Params<'_>) -> Result<Arc<str>, Refusal> {
     let uri = uri(params)?;
-    if is_readable(config, &uri) { Ok(uri) } else { Err(not_found(config, era, &uri)) }
+    if view.is_readable(&uri) { Ok(uri) } else { Err(not_found(view, era, &uri)) }
 }
 
 /// The URI of a request that has one, whether there is such a resource or not.
@@ -73,19 +73,14 @@ pub(super) fn uri(params: &Params<'_>) -> Result<Arc<str>, Refusal> {
     }
 }
 
-/// Whether there is a resource at this URI, or a template that makes it.
-pub(super) fn is_readable(config: &Config, uri: &str) -> bool {
-    config.resources.catalog.get(uri).is_some() || config.templates.find(uri).is_some()
-}
-
 /// RES-12, RES-13, RES-16
-fn not_found(config: &Config, era: Era, uri: &str) -> Refusal {
+fn not_found(view: &View<'_>, era: Era, uri: &str) -> Refusal {
     let revision = match era {
         Era::Modern => Revision::LATEST,
         Era::Legacy => Revision::LATEST_LEGACY,
     };
     let detail = "`params.uri` is not in the catalog, and no template makes it";
-    let message = config.resources.catalog.unknown(uri);
+    let message = view.config.resources.catalog.unknown(uri, view);
     Refusal::new(revision.dialect().resource_not_found, message, detail).with_data(not_found_data(uri))
 }
 
@@ -95,7 +90,7 @@ pub(super) fn not_found_data(uri: &str) -> Option<alloc::boxed::Box<RawValue>> {
 }
 
 /// For `completion/complete` (COMP-05).
-pub(super) fn completion(config: &Config, params: &Params<'_>) -> Result<Target, Refusal> {
+pub(super) fn completion(view: &View<'_>, params: &Params<'_>) -> Result<Target, Refusal> {
     let reference = params.reference.ok_or_else(|| missing("ref"))?;
     let reference: CompletionReference = jsonrpc::decode_at(reference.get(), "params.ref")?;
     let argument = params.argument.ok_or_else(|| missing("argument"))?;
@@ -104,17 +99,15 @@ pub(super) fn completion(config: &Config, params: &Params<'_>) -> Result<Target,
     let CompletionContext { arguments: context, .. } = context.transpose()?.unwrap_or_default();
     let (of, takes) = match reference {
         CompletionReference::Prompt(reference) => {
-            let prompts = &config.prompts.catalog;
-            let prompt = prompts.get(&reference.name);
-            let prompt =
-                prompt.ok_or_else(|| unknown(prompts.unknown(&reference.name), "params.ref.name"))?;
+            let prompts = &view.config.prompts.catalog;
+            let missing = || unknown(prompts.unknown(&reference.name, view), "params.ref.name");
+            let prompt = view.prompt(&reference.name).ok_or_else(missing)?;
             (Completable::Prompt(Arc::clone(prompt)), prompt.takes(&argument.name))
         }
         CompletionReference::Resource(reference) => {
-            let templates = &config.templates.catalog;
-            let template = templates.get(&reference.uri);
-            let template =
-                template.ok_or_else(|| unknown(templates.unknown(&reference.uri), "params.ref.uri"))?;
+            let templates = &view.config.templates.catalog;
+            let missing = || unknown(templates.unknown(&reference.uri, view), "params.ref.uri");
+            let template = view.template(&reference.uri).ok_or_else(missing)?;
             let takes = template.variables().any(|known| known == argument.name);
             (Completable::Template(Arc::clone(template)), takes)
         }

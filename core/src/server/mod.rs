@@ -45,6 +45,7 @@ mod token;
 mod tools;
 mod transmit;
 mod uri;
+mod visible;
 mod wanted;
 
 pub use asks::{Answer, AskError, AskId, ClientResponse, lacking};
@@ -73,4 +74,5 @@ pub use subscription::{Admission, Listen};
 pub use target::{Completable, Completing, ProtocolRequest, Target, TemplateRead};
 pub use token::{AuthRefusal, BearerToken, Grant};
 pub use tools::{ToolEntry, Tools};
+pub use visible::{Item, Viewer, Visibility};
 pub use wanted::{Wanted, Watched};

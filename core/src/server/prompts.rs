@@ -17,6 +17,7 @@ use super::catalog::{Listed, Texts, catalog};
 use super::dispatch::Text;
 use super::refusal::Refusal;
 use super::resource_server::Scopes;
+use super::visible::Item;
 use crate::dialect::Revision;
 use crate::error::{ApiMisuse, code};
 use crate::limits::Limits;
@@ -80,6 +81,10 @@ impl Listed for PromptEntry {
 
     fn text(&self, revision: Revision) -> &RawValue {
         self.texts.get(revision)
+    }
+
+    fn item(&self) -> Item<'_> {
+        Item::Prompt(&self.prompt)
     }
 }
 

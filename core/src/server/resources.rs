@@ -13,6 +13,7 @@ use super::resource_server::Scopes;
 use super::target::TemplateRead;
 use super::template::UriTemplate;
 use super::uri;
+use super::visible::Item;
 use crate::dialect::Revision;
 use crate::error::ApiMisuse;
 use crate::limits::Limits;
@@ -48,9 +49,9 @@ catalog! {
 
 impl Templates {
     /// The first template that makes `uri`, with its values.
-    pub(super) fn find(&self, uri: &str) -> Option<TemplateRead> {
+    pub(super) fn find(&self, uri: &str, shown: impl Fn(&TemplateEntry) -> bool) -> Option<TemplateRead> {
         self.catalog.iter().find_map(|entry| {
-            let values = entry.uris.values(uri)?;
+            let values = entry.uris.values(uri).filter(|_| shown(entry))?;
             Some(TemplateRead { template: Arc::clone(entry), uri: uri.into(), values })
         })
     }
@@ -96,6 +97,10 @@ impl Listed for ResourceEntry {
 
     fn text(&self, revision: Revision) -> &RawValue {
         self.texts.get(revision)
+    }
+
+    fn item(&self) -> Item<'_> {
+        Item::Resource(&self.resource)
     }
 }
 
@@ -147,5 +152,9 @@ impl Listed for TemplateEntry {
 
     fn text(&self, revision: Revision) -> &RawValue {
         self.texts.get(revision)
+    }
+
+    fn item(&self) -> Item<'_> {
+        Item::Template(&self.template)
     }
 }

@@ -8,8 +8,10 @@ use alloc::sync::Arc;
 use super::change::Change;
 use super::config::Config;
 use super::dispatch::Plan;
+use super::principal::Principal;
 use super::refusal::Refusal;
 use super::subscription::too_many_watched;
+use super::visible::Viewer;
 use super::wanted::Watched;
 use crate::dialect::Revision;
 use crate::limits::Limits;
@@ -85,6 +87,11 @@ pub struct SessionState {
 }
 
 impl SessionState {
+    /// The client, as one for whom things are there or not.
+    pub(super) fn viewer(&self, principal: Option<Arc<Principal>>) -> Viewer {
+        Viewer::new(principal, Arc::clone(&self.client), self.revision)
+    }
+
     /// Whether the client is to hear of this change.
     pub(super) fn is_told(&self, change: &Change, config: &Config) -> bool {
         let published = match change {

@@ -2,6 +2,7 @@
 //!
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions>
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::string::ToString;
 use alloc::sync::Arc;
@@ -9,12 +10,12 @@ use alloc::vec::Vec;
 
 use super::change::Change;
 use super::config::Config;
-use super::find;
 use super::notify;
 use super::principal::Principal;
 use super::refusal::Refusal;
 use super::session::ClientDetails;
 use super::uri;
+use super::visible::{View, Viewer};
 use super::wanted::{Wanted, Watched};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Revision;
@@ -77,13 +78,30 @@ pub(super) fn ahead_of(limits: &Limits) -> usize {
 pub(super) struct Subscription {
     pub(super) request: RequestId,
     revision: Revision,
-    pub(super) wanted: Wanted,
+    wanted: Wanted,
+    /// Who listens, where it matters.
+    viewer: Option<Box<Viewer>>,
     pub(super) waiting: Waiting,
 }
 
 impl Subscription {
-    pub(super) fn new(request: RequestId, revision: Revision, wanted: Wanted) -> Self {
-        Self { request, revision, wanted, waiting: Waiting::default() }
+    pub(super) fn new(
+        request: RequestId,
+        revision: Revision,
+        wanted: Wanted,
+        viewer: Option<Viewer>,
+    ) -> Self {
+        let viewer = viewer.map(Box::new);
+        Self { request, revision, wanted, viewer, waiting: Waiting::default() }
+    }
+
+    /// Whether it is to be told of `change`.
+    pub(super) fn is_told(&self, change: &Change, config: &Config) -> bool {
+        let sees = match change {
+            Change::Resource(uri) => View::new(config, self.viewer.as_deref()).is_told_of(uri),
+            _ => true,
+        };
+        self.wanted.covers(change) && sees
     }
 
     pub(super) fn revision(&self) -> Revision {
@@ -200,8 +218,8 @@ impl Waiting {
 
 /// What of a request's filter the server honours. What it does not support, and resources that are not there, are
 /// left out (SUB-06); a filter that is too large is refused.
-pub(super) fn honoured(config: &Config, params: SubscriptionsListenRequestParams) -> Result<Wanted, Refusal> {
-    let filter = params.notifications;
+pub(super) fn honoured(view: &View<'_>, params: SubscriptionsListenRequestParams) -> Result<Wanted, Refusal> {
+    let (config, filter) = (view.config, params.notifications);
     let asked = |flag: Option<bool>| flag == Some(true);
     let mut watched = Watched::new();
     let resources = filter.resource_subscriptions.into_iter().filter(|_| config.subscriptions);
@@ -210,7 +228,7 @@ pub(super) fn honoured(config: &Config, params: SubscriptionsListenRequestParams
             let message = "params.notifications.resourceSubscriptions: not a URI";
             return Err(Refusal::plain(code::INVALID_PARAMS, message));
         }
-        if find::is_readable(config, &uri) && !watched.insert(uri.into(), &config.limits) {
+        if view.is_readable(&uri) && !watched.insert(uri.into(), &config.limits) {
             return Err(too_many_watched(&config.limits));
         }
     }

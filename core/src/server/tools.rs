@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 
 use super::catalog::{Listed, Texts, catalog, on_one_line};
 use super::resource_server::Scopes;
+use super::visible::Item;
 use crate::dialect::Revision;
 use crate::error::ApiMisuse;
 use crate::limits::Limits;
@@ -144,6 +145,10 @@ impl Listed for ToolEntry {
 
     fn text(&self, revision: Revision) -> &RawValue {
         self.texts.get(revision)
+    }
+
+    fn item(&self) -> Item<'_> {
+        Item::Tool(&self.tool)
     }
 }
 

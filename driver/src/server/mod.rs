@@ -30,7 +30,8 @@ use mcp_proto::error::{ApiMisuse, ErrorObject, code};
 use mcp_proto::limits::Limits;
 use mcp_proto::model::{Implementation, Json};
 use mcp_proto::server::{
-    Admission, Config, CustomMethod, Listen, OutputCheck, Principal, Revisions, StateCodec,
+    Admission, Config, CustomMethod, Item, Listen, OutputCheck, Principal, Revisions, StateCodec, Viewer,
+    Visibility,
 };
 #[cfg(feature = "http")]
 use mcp_proto::server::{Cors, ResourceServer};
@@ -408,6 +409,30 @@ impl<R: Runtime> Server<R> {
         self.live.set_bus(Arc::new(bus));
         self.live.promise();
         self
+    }
+
+    /// Decides what is there for whom: what is not there for somebody is in none of its lists, and asking for it
+    /// is answered like asking for what nobody has. Default: everything for everybody.
+    ///
+    /// The rule is asked often and in the middle of a request, so it decides by what it is given: it neither
+    /// waits nor calls the server. One that panics shows nothing.
+    ///
+    /// ```
+    /// # use mcp_driver::{Item, Runtime, Server, Viewer};
+    /// # fn guarded<R: Runtime>(server: Server<R>) -> Server<R> {
+    /// server.visible(|viewer: &Viewer, item: Item<'_>| {
+    ///     viewer.has_scope("admin") || !item.name().starts_with("admin_")
+    /// })
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn visible(self, rule: impl Fn(&Viewer, Item<'_>) -> bool + Send + Sync + 'static) -> Self {
+        let guarded = move |viewer: &Viewer, item: Item<'_>| {
+            let mut shown = false;
+            hook::call(|| shown = rule(viewer, item));
+            shown
+        };
+        self.configure(|config| config.visible = Some(Visibility::new(guarded)))
     }
 
     /// Asks whether a modern client may listen for changes; the error that refuses is for the client. What it

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_driver::{
-    Calls, Context, EraChoice, ErrorObject, Json, Limits, LocalBus, Registry, Resource, Runtime, Server,
+    Calls, Context, Era, EraChoice, ErrorObject, Json, Limits, LocalBus, Registry, Resource, Runtime, Server,
     Tool, ToolError,
 };
 use serde_json::json;
@@ -341,4 +341,31 @@ pub fn legacy_sessions_are_told_on_their_stream<K: Kit>(_: &str) {
     counts(&lines, [1, 0, 0]);
     assert!(lines.iter().all(|line| !line.contains("subscriptionId")));
     host.end();
+}
+
+/// RES-21: what is there depends on who asks, in lists and in calls alike.
+pub fn a_rule_decides_what_is_there<K: Kit>(_: &str) {
+    for era in ERAS {
+        let (server, _registry) = changeable::<K>();
+        let server = server.tool(no_arguments("secret"), |_: Json, _: Context| Ok("told"));
+        let host = host::<K>(server.visible(move |viewer, item| {
+            assert_eq!(
+                viewer.revision.era(),
+                if era == EraChoice::Legacy { Era::Legacy } else { Era::Modern }
+            );
+            assert!(item.name() != "old", "a rule that panics shows nothing");
+            viewer.client.info.as_ref().is_some_and(|info| info.name == "scenario")
+        }));
+        let client = host.client(era);
+        assert_eq!(names::<K>(&client), ["secret"]);
+        assert_eq!(text::<K>(&client, "secret"), "told");
+        call::<K>(&client, "old", json!({})).unwrap_err();
+        let builder = Client::<K>::builder("stranger", "1").era(era);
+        let stranger = K::wait(builder.http(&host.url)).unwrap();
+        assert!(names::<K>(&stranger).is_empty());
+        call::<K>(&stranger, "secret", json!({})).unwrap_err();
+        K::wait(client.close()).unwrap();
+        K::wait(stranger.close()).unwrap();
+        host.end();
+    }
 }

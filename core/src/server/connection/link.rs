@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::Output;
 use super::listen::Listeners;
 use crate::diagnostic::Diagnostic;
-use crate::dialect::Era;
+use crate::dialect::{Era, Revision};
 use crate::error::{ApiMisuse, ErrorObject, code};
 use crate::model::Json;
 use crate::model::logging::LoggingMessageNotificationParams;
@@ -23,8 +23,9 @@ use crate::server::notify;
 use crate::server::principal::Principal;
 use crate::server::refusal::{self, Refusal};
 use crate::server::resource_server;
-use crate::server::session::SessionState;
+use crate::server::session::{ClientDetails, SessionState};
 use crate::server::transmit::Transmit;
+use crate::server::visible::Viewer;
 use crate::wire::jsonrpc::{self, Batch, Incoming, Malformed, Message, Notification, Request, RequestId};
 use crate::wire::lines::{Line, Lines};
 
@@ -218,7 +219,9 @@ impl Link {
         if batch.is_some() && request.method == "initialize" {
             return Err(Refusal::plain(code::INVALID_REQUEST, "`initialize` must not be in a batch"));
         }
-        match dispatch::plan(&config, (era, Transport::Stream), request, &params, whole)? {
+        let viewer = self.viewer(era, revision, &params);
+        let way = (era, Transport::Stream);
+        match dispatch::plan(&config, way, viewer.as_ref(), request, &params, whole)? {
             Plan::Initialize(params) => {
                 let session = dispatch::open(&config, *params, 0)?;
                 self.send(&request.id, batch, |out| {
@@ -244,7 +247,7 @@ impl Link {
                 }
                 self.outputs.push_back(Output::Call(id, call));
             }
-            Plan::Listen(wanted) => self.listen(request, &params, revision, wanted)?,
+            Plan::Listen(wanted) => self.listen(request, &params, revision, wanted, viewer)?,
             plan => {
                 if let Some(session) = &mut self.session {
                     session.apply(&plan, &config.limits)?;
@@ -255,6 +258,16 @@ impl Link {
             }
         }
         Ok(())
+    }
+
+    /// Who makes a request, where it matters.
+    fn viewer(&self, era: Era, revision: Revision, params: &Params<'_>) -> Option<Viewer> {
+        self.config.visible.as_ref()?;
+        let principal = self.principal.clone();
+        Some(match (era, &self.session) {
+            (Era::Legacy, Some(session)) => session.viewer(principal),
+            _ => Viewer::new(principal, Arc::new(ClientDetails::of(&params.meta)), revision),
+        })
     }
 
     fn notification(&mut self, notification: &Notification<'_>) {

@@ -14,6 +14,7 @@ use crate::server::notify;
 use crate::server::refusal::{self, Refusal};
 use crate::server::session::ClientDetails;
 use crate::server::subscription::{Admission, Listen, Subscription, Waiting, ahead_of, too_many_listen};
+use crate::server::visible::{View, Viewer};
 use crate::server::wanted::Wanted;
 use crate::wire::jsonrpc::{self, Request, RequestId};
 
@@ -65,6 +66,7 @@ impl Link {
         params: &Params<'_>,
         revision: Revision,
         wanted: Wanted,
+        viewer: Option<Viewer>,
     ) -> Result<(), Refusal> {
         if self.is_used(&request.id) {
             return Err(dispatch::id_in_use());
@@ -80,7 +82,7 @@ impl Link {
             Arc::new(ClientDetails::of(&params.meta)),
             revision,
         );
-        let subscription = Subscription::new(request.id.clone(), revision, wanted);
+        let subscription = Subscription::new(request.id.clone(), revision, wanted, viewer);
         self.listeners.open.push(Listener { id, subscription, acknowledged: false });
         self.outputs.push_back(Output::Listen(id, listen));
         Ok(())
@@ -140,13 +142,19 @@ impl Link {
         let start = out.len();
         let ahead = |out: &Vec<u8>| held + out.len() - start >= ahead_of(&config.limits);
         let Listeners { open, session, .. } = &mut self.listeners;
-        let told = self.session.as_ref().is_some_and(|state| state.is_told(change, &config));
+        let viewer = self.session.as_ref().filter(|_| config.visible.is_some());
+        let viewer = viewer.map(|state| state.viewer(self.principal.clone()));
+        let sees = match change {
+            Change::Resource(uri) => View::new(&config, viewer.as_ref()).is_told_of(uri),
+            _ => true,
+        };
+        let told = sees && self.session.as_ref().is_some_and(|state| state.is_told(change, &config));
         if told && !session.keep_back(ahead(out), change, &config.limits) {
             line(out, |out| notify::change(change, None, out));
         }
         for Listener { subscription, acknowledged, .. } in open {
             if *acknowledged
-                && subscription.wanted.covers(change)
+                && subscription.is_told(change, &config)
                 && !subscription.waiting.keep_back(ahead(out), change, &config.limits)
             {
                 line(out, |out| subscription.write(change, out));

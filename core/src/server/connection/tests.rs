@@ -15,6 +15,7 @@ mod notifications;
 mod prompts;
 mod resources;
 mod subscriptions;
+mod visibility;
 
 use super::*;
 use crate::diagnostic::Blame;

@@ -85,7 +85,9 @@ impl Exchange {
         let config = Arc::clone(&self.config);
         let params = Params::read(request.params)?;
         let whole = request.params.map_or("", |params| params.get());
-        let plan = dispatch::plan(&config, (Era::Legacy, Transport::Http), request, &params, whole);
+        let viewer = config.visible.is_some().then(|| state.viewer(self.principal.clone()));
+        let way = (Era::Legacy, Transport::Http);
+        let plan = dispatch::plan(&config, way, viewer.as_ref(), request, &params, whole);
         self.permit(&request.method, plan.as_ref().ok().and_then(Plan::target))?;
         match plan? {
             plan if config.http.stateless && plan.needs_session() => {

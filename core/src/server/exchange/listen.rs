@@ -59,7 +59,9 @@ impl Exchange {
         let Stage::Listening(subscription) = &mut self.stage else { return };
         let limits = &self.config.limits;
         let ahead = self.reply.transmit.len() >= ahead_of(limits);
-        if subscription.wanted.covers(change) && !subscription.waiting.keep_back(ahead, change, limits) {
+        if subscription.is_told(change, &self.config)
+            && !subscription.waiting.keep_back(ahead, change, limits)
+        {
             // The stream has begun, so there is no head to tell.
             let _ = self.reply.notification(|out| subscription.write(change, out).is_ok());
             self.quiet_since = now.mono;

@@ -22,6 +22,7 @@ use crate::server::session::{ClientDetails, SessionState};
 use crate::server::sessions::{SessionAnswer, SessionId, SessionQuery};
 use crate::server::subscription::{Listen, Subscription, too_many_watched};
 use crate::server::target::Target;
+use crate::server::visible::Viewer;
 use crate::wire::jsonrpc::{self, Incoming, Malformed, Message, Notification, Request, RequestId};
 
 /// What waits for the answer of the session table.
@@ -39,6 +40,8 @@ pub(super) enum Ask {
     Accept(Option<ExchangeOutput>),
     /// A batch, for the revision of its session.
     Batch(String),
+    /// A request, for whoever opened its session.
+    Late(String),
     /// A stream to listen on.
     Listen,
     /// The end of the session.
@@ -63,6 +66,7 @@ enum Verdict {
 enum Asked {
     Call { id: RequestId, draft: Draft },
     Batch,
+    Late,
     Other(Ask),
 }
 
@@ -75,11 +79,16 @@ impl Exchange {
             let refusal = Refusal::plain(code::PARSE, "the message is not UTF-8");
             return self.refuse(None, Era::Modern, &refusal);
         };
+        self.serve_text(text);
+    }
+
+    fn serve_text(&mut self, text: String) {
         match self.judge(&text) {
             Ok(Verdict::Ask(query, asked)) => {
                 let ask = match asked {
                     Asked::Call { id, draft } => Ask::Call { id, draft, text },
                     Asked::Batch => Ask::Batch(text),
+                    Asked::Late => Ask::Late(text),
                     Asked::Other(ask) => ask,
                 };
                 if self.config.http.stateless {
@@ -198,7 +207,12 @@ impl Exchange {
             headers::check_name(&self.head.headers, &name)?;
         }
         let id = request.id.clone();
-        let plan = dispatch::plan(&self.config, (Era::Modern, Transport::Http), request, params, text);
+        let viewer = self.config.visible.as_ref().map(|_| {
+            let client = Arc::new(ClientDetails::of(&params.meta));
+            Viewer::new(self.principal.clone(), client, revision)
+        });
+        let way = (Era::Modern, Transport::Http);
+        let plan = dispatch::plan(&self.config, way, viewer.as_ref(), request, params, text);
         self.permit(&request.method, plan.as_ref().ok().and_then(Plan::target))?;
         Ok(match plan? {
             Plan::Call(draft) => {
@@ -210,7 +224,7 @@ impl Exchange {
             Plan::Listen(wanted) => {
                 let client = Arc::new(ClientDetails::of(&params.meta));
                 let listen = Listen::new(wanted.clone(), self.principal.clone(), client, revision);
-                let subscription = Subscription::new(id, revision, wanted);
+                let subscription = Subscription::new(id, revision, wanted, viewer);
                 Verdict::Listen(listen, Box::new(subscription))
             }
             plan => Verdict::Answer { id, revision, plan },
@@ -225,7 +239,16 @@ impl Exchange {
     ) -> Result<Verdict, Refusal> {
         headers::check_legacy_version(&self.head.headers, &self.config)?;
         let id = request.id.clone();
-        let plan = dispatch::plan(&self.config, (Era::Legacy, Transport::Http), request, params, text);
+        let differs = self.config.visible.is_some() && request.method != "initialize";
+        if differs && self.state.is_none() {
+            // What is there depends on whose session it is.
+            let session = self.session.clone().ok_or_else(no_session)?;
+            return Ok(Verdict::Ask(SessionQuery::Load { session }, Asked::Late));
+        }
+        let viewer = self.state.as_ref().filter(|_| differs);
+        let viewer = viewer.map(|state| state.viewer(self.principal.clone()));
+        let way = (Era::Legacy, Transport::Http);
+        let plan = dispatch::plan(&self.config, way, viewer.as_ref(), request, params, text);
         self.permit(&request.method, plan.as_ref().ok().and_then(Plan::target))?;
         let plan = match plan {
             Ok(plan) if self.config.http.stateless && plan.needs_session() => {
@@ -288,7 +311,7 @@ impl Exchange {
             Ask::Open { id, .. } | Ask::Call { id, .. } | Ask::Answer { id, .. } | Ask::Refuse { id, .. } => {
                 Some(id.clone())
             }
-            Ask::Accept(_) | Ask::Batch(_) | Ask::Listen | Ask::Delete => None,
+            Ask::Accept(_) | Ask::Batch(_) | Ask::Late(_) | Ask::Listen | Ask::Delete => None,
         };
         let refusal = match (ask, answer) {
             (Ask::Open { id, state }, SessionAnswer::Opened { session }) => {
@@ -324,6 +347,10 @@ impl Exchange {
             (Ask::Batch(text), SessionAnswer::Begun { state, stream }) => {
                 self.keep(stream, state.revision, None);
                 return self.batch(&text, state);
+            }
+            (Ask::Late(text), SessionAnswer::Loaded { state }) => {
+                self.state = Some(state);
+                return self.serve_text(text);
             }
             (Ask::Listen, SessionAnswer::Listening(listening)) => return self.carry(&listening),
             (Ask::Listen, SessionAnswer::UnknownEvent) => {

@@ -323,3 +323,33 @@ fn legacy_clients_are_promised_what_reaches_them() {
         assert_eq!(answer.body.contains("result"), streams, "{}", answer.body);
     }
 }
+
+/// RES-21: over HTTP, too, who asks decides what is there; a legacy client is known by its session.
+#[test]
+fn what_is_there_depends_on_who_asks() {
+    use crate::server::{Item, Viewer, Visibility};
+    let rule = |viewer: &Viewer, item: Item<'_>| {
+        item.name() != "add"
+            || viewer.has_scope("staff")
+            || viewer.client.info.as_ref().is_some_and(|info| info.name == "kiln")
+    };
+    let mut web = Web::new(changing().visible(Visibility::new(rule)));
+    let unknown = web.ask(call_head(), &modern_call(""));
+    assert_eq!((unknown.calls.len(), code(&unknown)), (0, -32602), "{}", unknown.body);
+    let mut exchange = Exchange::new(now(), ExchangeId::new(9), Arc::clone(&web.config), call_head());
+    exchange.handle_principal(now(), Arc::new(Principal::new("ada").scopes(["staff"])));
+    exchange.handle_body(now(), modern_call("").as_bytes());
+    exchange.handle_end(now(), End::Complete);
+    assert!(matches!(exchange.poll_output(), Some(ExchangeOutput::Call(..))));
+
+    let session = web.open(V);
+    assert_eq!(web.ask(legacy_head(Some(&session)), CALL).calls.len(), 1);
+    assert!(web.ask(legacy_head(Some(&session)), LIST).body.contains(r#""name":"add""#));
+    let other = web.ask(legacy_head(None), &initialize(V).replace("kiln", "mill"));
+    let other = SessionId::new(other.field("mcp-session-id"));
+    let unknown = web.ask(legacy_head(Some(&other)), CALL);
+    assert_eq!((unknown.calls.len(), code(&unknown)), (0, -32602), "{}", unknown.body);
+    assert!(!web.ask(legacy_head(Some(&other)), LIST).body.contains(r#""name":"add""#));
+    assert_eq!(web.ask(legacy_head(Some(&SessionId::new("none"))), CALL).status(), 404);
+    assert_eq!(web.ask(legacy_head(None), CALL).status(), 400);
+}
