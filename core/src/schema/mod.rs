@@ -18,6 +18,9 @@
 mod check;
 mod compile;
 mod decimal;
+#[cfg(feature = "jsonschema")]
+#[doc(hidden)]
+pub mod fuzz;
 mod keywords;
 mod node;
 mod pattern;

@@ -13,6 +13,8 @@ use alloc::vec::Vec;
 
 use serde::de::IgnoredAny;
 
+#[cfg(feature = "seal")]
+pub use super::seal::fuzz::fuzz_seal;
 use super::template::UriTemplate;
 use super::*;
 use crate::entropy::Seed;

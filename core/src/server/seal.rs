@@ -7,6 +7,8 @@
 
 mod canonical;
 #[cfg(feature = "seal")]
+pub(super) mod fuzz;
+#[cfg(feature = "seal")]
 mod keyring;
 #[cfg(test)]
 mod tests;

@@ -97,3 +97,133 @@ fn what_is_no_json_has_no_canonical_text() {
         assert!(canonical(json, 128).is_none(), "{json}");
     }
 }
+
+/// MRTR-16: however a request is written, it is the same one; and whatever is changed in it, it is another one.
+#[test]
+fn random_values_have_one_text_however_they_are_written() {
+    for seed in 1..=500 {
+        let mut chance = Chance(seed);
+        let value = Made::any(&mut chance, 4);
+        let plain = value.write(&mut Chance(seed + 1_000));
+        let expected = text(&plain);
+        for style in 0..4 {
+            let written = value.write(&mut Chance(seed * 31 + style));
+            assert_eq!(text(&written), expected, "seed {seed}: {written}");
+        }
+        assert_eq!(text(&expected), expected, "seed {seed}: there is one form");
+        let mut other = value.clone();
+        other.change(&mut chance);
+        assert_ne!(text(&other.write(&mut chance)), expected, "seed {seed}: {plain}");
+    }
+}
+
+/// A generator: xorshift64.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = (self.0 | 1) ^ (self.0 << 13);
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % bound
+    }
+}
+
+/// A value, apart from how it is written.
+#[derive(Clone)]
+enum Made {
+    Word(bool),
+    /// Digits and a power of ten.
+    Number(u64, i32),
+    Text(String),
+    List(Vec<Made>),
+    /// By distinct names.
+    Object(Vec<(String, Made)>),
+}
+
+impl Made {
+    fn any(chance: &mut Chance, depth: usize) -> Self {
+        match chance.below(if depth > 0 { 5 } else { 3 }) {
+            0 => Self::Word(chance.below(2) == 0),
+            1 => Self::Number(chance.below(100_000) as u64, chance.below(40) as i32 - 20),
+            2 => Self::Text(Self::name(chance)),
+            3 => Self::List((0..chance.below(4)).map(|_| Self::any(chance, depth - 1)).collect()),
+            _ => {
+                let member =
+                    |index| (alloc::format!("{index}{}", Self::name(chance)), Self::any(chance, depth - 1));
+                Self::Object((0..3).map(member).collect())
+            }
+        }
+    }
+
+    fn name(chance: &mut Chance) -> String {
+        (0..chance.below(4))
+            .map(|_| ['a', 'é', '"', '\\', '\n', '\u{7}', '😀', '/'][chance.below(8)])
+            .collect()
+    }
+
+    /// Changes one thing somewhere.
+    fn change(&mut self, chance: &mut Chance) {
+        match self {
+            Self::Word(word) => *word = !*word,
+            Self::Number(digits, _) => *digits += 1,
+            Self::Text(text) => text.push('x'),
+            Self::List(list) if list.is_empty() => list.push(Self::Word(true)),
+            Self::List(list) => {
+                let index = chance.below(list.len());
+                list[index].change(chance);
+            }
+            Self::Object(members) => {
+                let index = chance.below(members.len());
+                match chance.below(2) {
+                    0 => members[index].0.push('x'),
+                    _ => members[index].1.change(chance),
+                }
+            }
+        }
+    }
+
+    fn write(&self, chance: &mut Chance) -> String {
+        let space = [" ", "", "\n\t"][chance.below(3)];
+        let inner = match self {
+            Self::Word(word) => alloc::format!("{word}"),
+            Self::Number(digits, power) => match chance.below(3) {
+                0 => alloc::format!("{digits}e{power}"),
+                1 => alloc::format!("{digits}.000E{power}"),
+                _ => alloc::format!("{digits}00e{}", power - 2),
+            },
+            Self::Text(text) => Self::quote(text, chance),
+            Self::List(list) => {
+                let list: Vec<String> = list.iter().map(|element| element.write(chance)).collect();
+                alloc::format!("[{}]", list.join(","))
+            }
+            Self::Object(members) => {
+                let mut members: Vec<String> = members
+                    .iter()
+                    .map(|(name, value)| {
+                        alloc::format!("{}{space}:{}", Self::quote(name, chance), value.write(chance))
+                    })
+                    .collect();
+                let middle = chance.below(members.len());
+                members.rotate_left(middle);
+                alloc::format!("{{{}}}", members.join(","))
+            }
+        };
+        alloc::format!("{space}{inner}{space}")
+    }
+
+    fn quote(text: &str, chance: &mut Chance) -> String {
+        let mut quoted = String::from("\"");
+        for character in text.chars() {
+            if chance.below(2) == 0 || matches!(character, '"' | '\\' | '\0'..='\u{1f}') {
+                for unit in character.encode_utf16(&mut [0; 2]) {
+                    quoted.push_str(&alloc::format!("\\u{unit:04x}"));
+                }
+            } else {
+                quoted.push(character);
+            }
+        }
+        quoted.push('"');
+        quoted
+    }
+}
