@@ -150,12 +150,39 @@ impl Tool {
 /// The JSON Schema (2020-12) of a type, without the `$schema` member that is the default; `None` when it
 /// permits anything.
 pub(crate) fn schema_of<T: JsonSchema>() -> Option<Json> {
+    says_something(&generated::<T>())
+}
+
+/// The same for arguments. That of a type without members says so (TOOL-09), with `properties`, which some clients
+/// look for whatever there is. That there are no others is advice, and decoding decides: models that are urged to
+/// fill in something make up a member.
+fn input_schema_of<T: JsonSchema>() -> Option<Json> {
+    let mut schema = generated::<T>();
+    let is_bare = |members: &serde_json::Map<String, serde_json::Value>| {
+        members.get("type").is_some_and(|kind| kind == "object")
+            && members
+                .keys()
+                .all(|keyword| ["type", "description", "additionalProperties"].contains(&&**keyword))
+            && members.get("additionalProperties").is_none_or(|rest| rest == false)
+    };
+    if schema.as_object().is_some_and(is_bare) {
+        schema.insert("properties".to_owned(), serde_json::Value::Object(serde_json::Map::new()));
+        schema.insert("additionalProperties".to_owned(), false.into());
+    }
+    says_something(&schema)
+}
+
+fn generated<T: JsonSchema>() -> schemars::Schema {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.meta_schema = None);
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
     // The name of the Rust type says nothing to a model.
     schema.remove("title");
+    schema
+}
+
+fn says_something(schema: &schemars::Schema) -> Option<Json> {
     let says_something = schema.as_object().is_some_and(|members| !members.is_empty());
-    says_something.then(|| Json::new(&schema).ok())?
+    says_something.then(|| Json::new(schema).ok())?
 }
 
 /// A failure inside a handler of a tool, or of any other kind.
@@ -425,7 +452,7 @@ where
     T: IntoToolResult<M>,
 {
     fn into_handler(self) -> Handler {
-        Handler { schema: schema_of::<A>(), run: Run::future(self, arguments::<A>, finish::<T, M>) }
+        Handler { schema: input_schema_of::<A>(), run: Run::future(self, arguments::<A>, finish::<T, M>) }
     }
 }
 
@@ -436,7 +463,7 @@ where
     T: IntoToolResult<M>,
 {
     fn into_handler(self) -> Handler {
-        Handler { schema: schema_of::<A>(), run: Run::blocking(self, arguments::<A>, finish::<T, M>) }
+        Handler { schema: input_schema_of::<A>(), run: Run::blocking(self, arguments::<A>, finish::<T, M>) }
     }
 }
 

@@ -37,6 +37,19 @@ pub fn a_schema_by_hand_comes_first<K: Kit>(_: &str) {
     host.end();
 }
 
+/// TOOL-09, B61: a tool without parameters says that there are none, and takes what a model makes up all the same.
+pub fn a_tool_without_parameters_says_so<K: Kit>(_: &str) {
+    let server =
+        Server::<K>::new("schemas", "1").tool(Tool::new("now"), async |_: Nothing, _: Context| Ok("noon"));
+    let host: Host<K> = hosted(server, Default::default(), Events::new().1);
+    let client = host.client(EraChoice::Auto);
+    let tools = K::wait(client.list_tools()).unwrap();
+    let schema: serde_json::Value = tools[0].input_schema.decode().unwrap();
+    assert_eq!(schema, json!({ "type": "object", "properties": {}, "additionalProperties": false }));
+    assert_eq!(call::<K>(&client, "now", json!({ "random": "x" })).unwrap().text(), "noon");
+    host.end();
+}
+
 /// TOOL-08: arguments that may be anything need a schema by hand, and whoever forgets is told so.
 pub fn a_tool_without_a_schema_is_refused<K: Kit>(_: &str) {
     let server = Server::<K>::new("schemas", "1").tool(Tool::new("x"), async |_: Json, _: Context| Ok(""));
