@@ -12,6 +12,7 @@ mod leniency;
 mod properties;
 mod request;
 mod responses;
+mod stateless;
 mod stop;
 mod streams;
 mod subscriptions;

@@ -44,3 +44,6 @@ impl Caller {
         self.owner == state.owner && same_origin
     }
 }
+
+#[cfg(test)]
+mod tests;
