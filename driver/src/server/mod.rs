@@ -67,6 +67,8 @@ pub use exchange::ExchangeHandle;
 pub use http::{HttpServer, HttpService};
 pub use registry::{Changes, Registry};
 #[cfg(feature = "http")]
+pub use mcp_proto::server::{SessionId, SessionState};
+#[cfg(feature = "http")]
 pub use session::{SessionStore, StoreError};
 #[cfg(feature = "http")]
 pub use stop::Stop;

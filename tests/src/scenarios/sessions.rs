@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
 
-use mcp_driver::proto::server::{SessionId, SessionState};
-use mcp_driver::{BoxFuture, Context, SessionStore, StoreError, Tool};
+use mcp_driver::{BoxFuture, Context, SessionId, SessionState, SessionStore, StoreError, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

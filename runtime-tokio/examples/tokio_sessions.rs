@@ -1,0 +1,97 @@
+//! A server whose legacy clients may lose their connection, and whose sessions outlive its process.
+//!
+//! ```text
+//! cargo run --example tokio_sessions -- 127.0.0.1:8000 /tmp/sessions
+//! ```
+//!
+//! Start it once more on another port with the same folder, and a session of one is a session of the other. A call
+//! of `census` is answered to a client that comes back for it: its stream is closed meanwhile, and so it may be
+//! on any other connection that breaks.
+
+use std::io::ErrorKind;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use mcp_tokio::{BoxFuture, Context, Server, SessionId, SessionState, SessionStore, StoreError, Tool};
+
+/// A file for each session. A real store would also forget what was not asked for in half an hour.
+struct Folder(PathBuf);
+
+impl Folder {
+    /// Clients send what they like as the name of a session; only what was made here names a file.
+    fn file(&self, session: &SessionId) -> Option<PathBuf> {
+        let name = session.as_str();
+        let ours = name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+        ours.then(|| self.0.join(name))
+    }
+}
+
+impl SessionStore for Folder {
+    fn load(&self, session: &SessionId) -> BoxFuture<Result<Option<SessionState>, StoreError>> {
+        let file = self.file(session);
+        Box::pin(async move {
+            let Some(file) = file else { return Ok(None) };
+            match tokio::fs::read(file).await {
+                Ok(state) => Ok(Some(serde_json::from_slice(&state)?)),
+                Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+                Err(error) => Err(error.into()),
+            }
+        })
+    }
+
+    fn save(&self, session: &SessionId, state: &SessionState) -> BoxFuture<Result<(), StoreError>> {
+        let (file, state) = (self.file(session), serde_json::to_vec(state));
+        Box::pin(async move {
+            let file = file.ok_or("a session of another name than ours")?;
+            // Whole or not at all, whoever reads it meanwhile.
+            let new = file.with_extension("new");
+            tokio::fs::write(&new, state?).await?;
+            Ok(tokio::fs::rename(new, file).await?)
+        })
+    }
+
+    fn remove(&self, session: &SessionId) -> BoxFuture<Result<(), StoreError>> {
+        let file = self.file(session);
+        Box::pin(async move {
+            match file {
+                Some(file) => Ok(tokio::fs::remove_file(file).await?),
+                None => Ok(()),
+            }
+        })
+    }
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Census {
+    /// how many to count
+    sheep: u32,
+}
+
+async fn census(Census { sheep }: Census, cx: Context) -> Result<String, mcp_tokio::ToolError> {
+    // A client that can come back does so every two seconds; others wait.
+    cx.close_stream(Duration::from_secs(2));
+    for counted in 1..=sheep {
+        cx.sleep(Duration::from_secs(1)).await;
+        cx.progress((f64::from(counted), f64::from(sheep)));
+    }
+    Ok(format!("{sheep} sheep"))
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let address = arguments.next().unwrap_or_else(|| "127.0.0.1:8000".to_owned());
+    let folder = arguments.next().map_or_else(|| std::env::temp_dir().join("mcp-sessions"), PathBuf::from);
+    std::fs::create_dir_all(&folder)?;
+    Server::new("shepherd", "1.0.0")
+        .tool(Tool::new("census").describe("Counts sheep, one a second"), census)
+        .session_store(Folder(folder))
+        // Whoever has learned the name of a session does not have it yet: it belongs to one user.
+        .session_owner(|head, principal| match principal {
+            Some(principal) => Some(principal.subject.clone()),
+            None => head.headers.text("x-user").map(str::to_owned),
+        })
+        .serve_http(address)
+        .await?;
+    Ok(())
+}
