@@ -65,9 +65,9 @@ pub(crate) use calls::launch;
 pub use exchange::ExchangeHandle;
 #[cfg(feature = "http")]
 pub use http::{HttpServer, HttpService};
-pub use registry::{Changes, Registry};
 #[cfg(feature = "http")]
 pub use mcp_proto::server::{SessionId, SessionState};
+pub use registry::{Changes, Registry};
 #[cfg(feature = "http")]
 pub use session::{SessionStore, StoreError};
 #[cfg(feature = "http")]
