@@ -174,3 +174,144 @@ fn items(members: &mut Members, root: &Members) -> Result<(), String> {
     members.insert("items".into(), items);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use mcp_proto::dialect::Revision;
+    use mcp_proto::model::In;
+    use schemars::JsonSchema;
+    use serde_json::{Value, json};
+
+    use super::of;
+
+    /// Where it goes.
+    #[derive(JsonSchema)]
+    #[allow(dead_code, reason = "read by its schema")]
+    struct Trip {
+        /// How it is called
+        #[schemars(length(min = 1, max = 40))]
+        name: String,
+        #[schemars(extend("format" = "email"))]
+        contact: Option<String>,
+        #[schemars(range(min = 1, max = 9))]
+        people: u8,
+        #[serde(default = "half")]
+        budget: f64,
+        #[serde(default)]
+        flexible: bool,
+        class: Class,
+        meal: Option<Meal>,
+        #[schemars(length(max = 2))]
+        extras: Vec<Class>,
+        treats: Vec<Meal>,
+    }
+
+    fn half() -> f64 {
+        0.5
+    }
+
+    #[derive(JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    #[allow(dead_code, reason = "read by its schema")]
+    enum Class {
+        First,
+        Second,
+    }
+
+    /// What to eat
+    #[derive(JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    #[allow(dead_code, reason = "read by its schema")]
+    enum Meal {
+        /// Soup of the day
+        Soup,
+        #[schemars(title = "A salad")]
+        Salad,
+        None,
+    }
+
+    fn form<T: JsonSchema>() -> Value {
+        let schema = of::<T>().unwrap();
+        serde_json::to_value(In(Revision::V2025_11_25, &schema)).unwrap()
+    }
+
+    /// ELIC-11, ELIC-12, ELIC-14: a type becomes a flat form of primitives and choices.
+    #[test]
+    fn a_struct_is_a_form() {
+        let meals = json!([
+            // Those without words come first.
+            { "const": "none", "title": "none" },
+            { "const": "soup", "title": "Soup of the day" },
+            { "const": "salad", "title": "A salad" },
+        ]);
+        let expected = json!({
+            "type": "object",
+            "properties": {
+                "name": { "type": "string", "description": "How it is called", "minLength": 1, "maxLength": 40 },
+                "contact": { "type": "string", "format": "email" },
+                "people": { "type": "integer", "minimum": 1, "maximum": 9 },
+                "budget": { "type": "number", "default": 0.5 },
+                "flexible": { "type": "boolean", "default": false },
+                "class": { "type": "string", "enum": ["first", "second"] },
+                "meal": { "type": "string", "description": "What to eat", "oneOf": meals },
+                "extras": { "type": "array", "maxItems": 2, "items": { "type": "string", "enum": ["first", "second"] } },
+                "treats": { "type": "array", "items": { "anyOf": meals } },
+            },
+            "required": ["class", "extras", "name", "people", "treats"],
+        });
+        assert_eq!(form::<Trip>(), expected);
+    }
+
+    /// A form without fields asks for nothing but consent.
+    #[test]
+    fn a_form_may_have_no_fields() {
+        #[derive(JsonSchema)]
+        struct Consent {}
+        assert_eq!(form::<Consent>(), json!({ "type": "object", "properties": {} }));
+    }
+
+    /// ELIC-11: what forms cannot say is refused, and the error says where and what.
+    #[test]
+    fn what_forms_cannot_say_is_refused_by_name() {
+        #[derive(JsonSchema)]
+        #[allow(dead_code, reason = "read by its schema")]
+        struct Nested<T> {
+            field: T,
+        }
+        #[derive(JsonSchema)]
+        #[allow(dead_code, reason = "read by its schema")]
+        struct Pattern {
+            #[schemars(regex(pattern = "^a"))]
+            field: String,
+        }
+        #[derive(JsonSchema)]
+        #[allow(dead_code, reason = "read by its schema")]
+        enum Data {
+            A(u8),
+            B,
+        }
+        fn refusal<T: JsonSchema>() -> String {
+            of::<T>().unwrap_err().message
+        }
+        for (message, reason) in [
+            (
+                refusal::<Nested<Trip>>(),
+                "field `field`: expected a string, number, boolean or choice, found `object`",
+            ),
+            (refusal::<Nested<Vec<String>>>(), "field `field`: expected a list of choices"),
+            (refusal::<Nested<(u8, u8)>>(), "field `field`: expected a list of choices"),
+            (refusal::<Nested<BTreeMap<String, u8>>>(), "found `object`"),
+            (refusal::<Nested<Value>>(), "field `field`: any value would do"),
+            (refusal::<Nested<Data>>(), "field `field`: expected choices without data"),
+            (refusal::<Pattern>(), "field `field`: a form cannot say `pattern`"),
+            (refusal::<String>(), "it must be a struct with named fields"),
+            (refusal::<Data>(), "it must be a struct with named fields"),
+            (refusal::<BTreeMap<String, u8>>(), "it must be a struct with named fields"),
+        ] {
+            assert!(message.contains(reason), "{message}");
+        }
+        assert!(refusal::<Pattern>().starts_with("`Pattern` cannot be asked for by a form: "));
+    }
+}
