@@ -4,6 +4,7 @@ use super::decode::{lenient, or_default};
 use super::macros::setters;
 use alloc::string::String;
 use alloc::vec::Vec;
+use base64::Engine;
 use serde::{Deserialize, Serialize};
 
 /// A picture that a client may show; from 2025-11-25 on (META-25).
@@ -43,6 +44,13 @@ impl Icon {
     /// The icon at `src`.
     pub fn new(src: impl Into<String>) -> Self {
         Self { src: src.into(), mime_type: None, sizes: Vec::new(), theme: None }
+    }
+
+    /// The picture itself, as the bytes of a file of this media type, such as `image/png`.
+    pub fn from_bytes(bytes: &[u8], mime_type: impl Into<String>) -> Self {
+        let mime_type = mime_type.into();
+        let data = base64::engine::general_purpose::STANDARD.encode(bytes);
+        Self::new(alloc::format!("data:{mime_type};base64,{data}")).mime_type(mime_type)
     }
 }
 

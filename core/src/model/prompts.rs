@@ -294,6 +294,16 @@ pub struct PromptMessage {
 }
 
 impl PromptMessage {
+    /// Said by the user.
+    pub fn user(content: impl Into<ContentBlock>) -> Self {
+        Self::new(Role::User, content)
+    }
+
+    /// Said by the model.
+    pub fn assistant(content: impl Into<ContentBlock>) -> Self {
+        Self::new(Role::Assistant, content)
+    }
+
     /// `content`, said by `role`.
     pub fn new(role: Role, content: impl Into<ContentBlock>) -> Self {
         Self { role, content: content.into() }

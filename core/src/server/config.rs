@@ -131,13 +131,9 @@ impl CacheHint {
 impl Config {
     /// A server that offers nothing.
     pub fn new(identity: Implementation) -> Self {
-        // Results repeat what is needed to tell servers apart; pictures and prose are for discovery.
-        let mut short = Implementation::new(identity.name.clone(), identity.version.clone());
-        short.title.clone_from(&identity.title);
-        let server_info = Json::new(&In(Revision::LATEST, &short)).unwrap_or_else(|_| Json::empty_object());
         Self {
+            server_info: short(&identity),
             identity,
-            server_info,
             instructions: None,
             revisions: Revisions::default(),
             limits: Limits::default(),
@@ -165,6 +161,19 @@ impl Config {
             hand_out_all: false,
             answer_noise: true,
         }
+    }
+
+    /// With another identity.
+    #[must_use]
+    pub fn identify(mut self, identity: Implementation) -> Self {
+        self.set_identity(identity);
+        self
+    }
+
+    /// Changes who the server says it is.
+    pub fn set_identity(&mut self, identity: Implementation) {
+        self.server_info = short(&identity);
+        self.identity = identity;
     }
 
     /// With instructions for a model.
@@ -449,6 +458,13 @@ impl ListChanges {
     pub const ALL: Self = Self { tools: true, prompts: true, resources: true };
     /// None.
     pub const NONE: Self = Self { tools: false, prompts: false, resources: false };
+}
+
+/// Results repeat what is needed to tell servers apart; pictures and prose are for discovery.
+fn short(identity: &Implementation) -> Json {
+    let mut short = Implementation::new(identity.name.clone(), identity.version.clone());
+    short.title.clone_from(&identity.title);
+    Json::new(&In(Revision::LATEST, &short)).unwrap_or_else(|_| Json::empty_object())
 }
 
 /// A set of revisions; never empty.

@@ -23,15 +23,16 @@ use std::fmt;
 use std::future::Future;
 use std::io::Write;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcp_proto::diagnostic::Blame;
 use mcp_proto::dialect::{Era, Revision};
 use mcp_proto::error::{ApiMisuse, ErrorObject, code};
 use mcp_proto::limits::Limits;
-use mcp_proto::model::{Implementation, Json};
+use mcp_proto::model::{CacheScope, Implementation, Json, TtlMs};
 use mcp_proto::server::{
-    Admission, Config, CustomMethod, Item, Listen, OutputCheck, Principal, Revisions, StateCodec, Viewer,
-    Visibility,
+    Admission, CacheHint, Config, CustomMethod, Item, Listen, OutputCheck, Principal, Revisions, StateCodec,
+    Viewer, Visibility,
 };
 #[cfg(feature = "http")]
 use mcp_proto::server::{Cors, ResourceServer};
@@ -196,6 +197,28 @@ impl<R: Runtime> Server<R> {
     pub fn runtime(mut self, runtime: R) -> Self {
         self.runtime = runtime;
         self
+    }
+
+    /// Says more about the server than its name and version: a title, a description, a web site, icons.
+    #[must_use]
+    pub fn identity(self, change: impl FnOnce(Implementation) -> Implementation) -> Self {
+        self.configure(|config| config.set_identity(change(config.identity().clone())))
+    }
+
+    /// Entries on one page of a list. Default: all on one.
+    #[must_use]
+    pub fn page_size(self, entries: usize) -> Self {
+        self.configure(|config| config.page_size = Some(entries))
+    }
+
+    /// How long modern clients may keep what the server lists and says of itself, and who may be given a copy:
+    /// [`CacheScope::Public`] is shared with whoever asks, so never say it of what depends on the user. Default: stale
+    /// at once, private. What is read says it by itself, in a
+    /// [`ReadResourceResult`](crate::model::ReadResourceResult).
+    #[must_use]
+    pub fn cache(self, ttl: Duration, scope: CacheScope) -> Self {
+        let ttl = TtlMs(u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX));
+        self.configure(|config| config.cache = CacheHint::new(ttl, scope))
     }
 
     /// Advice to the model on how to use the server.

@@ -4,6 +4,7 @@ pub mod asks;
 pub mod authorized;
 pub mod calls;
 pub mod children;
+pub mod content;
 pub mod features;
 pub mod http;
 pub mod observe;

@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use mcp_driver::model::{ClientCapabilities, JsonMap, Meta, TraceContext};
+use mcp_driver::model::{ClientCapabilities, JsonMap, Meta, PromptArgument, TraceContext};
 use mcp_driver::proto::server::CustomMethod;
 use mcp_driver::{
-    Answer, Blame, CallError, Calls, Context, Custom, Era, EraChoice, ErrorObject, Json, LoggingLevel, Next,
-    Options, Request, Server, Tool, ToolError,
+    Answer, Blame, CallError, Calls, Complete, Context, Custom, Era, EraChoice, ErrorObject, Json,
+    LoggingLevel, Next, Options, Prompt, Request, Resource, Server, Tool, ToolError, Typed,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -179,7 +179,7 @@ pub fn notifications_reach_their_listeners<K: Kit>(_: &str) {
     host.end();
 }
 
-/// EXT-07, EXT-11, META-23: a handler knows what the client has declared, and refuses what it lacks.
+/// EXT-05, EXT-07, EXT-11, META-23: a handler knows what the client has declared, and refuses what it lacks.
 pub fn extensions_of_the_client_are_known<K: Kit>(_: &str) {
     let serve = |_: &Gate| {
         Server::new("extended", "1")
@@ -252,7 +252,6 @@ fn watched<K: Kit>(gate: &Gate, seen: &Arc<Mutex<Vec<String>>>) -> Server<K::Run
         .tool(tool("broken"), |_: Json, _: Context| Err::<(), _>(ToolError::internal("broken")))
         .tool(tool("panic"), async |_: Json, _: Context| -> Result<(), ToolError> { panic!("oh") })
         .tool(tool("panic block"), |_: Json, _: Context| -> Result<(), ToolError> { panic!("oh") })
-        .tool(tool("forbidden"), async |_: Json, _: Context| Ok("never"))
         .tool(tool("wait"), move |_: Json, _: Context| {
             let waited = waited.clone();
             async move {
@@ -274,9 +273,6 @@ fn watched<K: Kit>(gate: &Gate, seen: &Arc<Mutex<Vec<String>>>) -> Server<K::Run
         .around(move |request: Request, next: Next| {
             let inner = inner.clone();
             async move {
-                if request.name() == "forbidden" {
-                    return Answer::refuse(403, "not you");
-                }
                 inner.lock().unwrap().push(format!("inner {}", request.name()));
                 next.run().await
             }
@@ -319,21 +315,35 @@ pub fn hooks_go_around_every_request<K: Kit>(_: &str) {
     );
 }
 
-/// TOOL-38: a hook refuses in its own words, and what it refuses does not happen.
+/// TOOL-38, RES-21, PROMPT-16, COMP-07, COMP-09, CACHE-14: a hook refuses in its own words, whatever is asked for, and
+/// what it refuses does not happen.
 pub fn a_hook_may_refuse<K: Kit>(_: &str) {
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    served::<K>(
-        |gate| watched::<K>(gate, &seen),
-        |client, _, _| {
-            seen.lock().unwrap().clear();
-            let error = refused(super::call::<K>(client, "forbidden", json!({})));
-            assert_eq!((error.code, error.message.as_str()), (403, "not you"));
-            assert_eq!(
-                *seen.lock().unwrap(),
-                ["> tools/call forbidden", "< tools/call forbidden: error 403"]
-            );
-        },
-    );
+    let serve = |_: &Gate| {
+        Server::new("closed", "1")
+            .on_error(|_| {})
+            .tool(tool("t"), async |_: Json, _: Context| -> Result<(), ToolError> { panic!("it ran") })
+            .prompt(Prompt::new("p").argument(PromptArgument::new("a")), |_: Json, _: Context| Ok("never"))
+            .complete_prompt("p", "a", |_: Typed, _: Context| Ok(vec!["never"]))
+            .resource(Resource::new("rig://r", "r"), "never")
+            .around(async |request: Request, next: Next| match request.method() {
+                "server/discover" => next.run().await,
+                method => Answer::refuse(403, format!("no {method}")),
+            })
+    };
+    served::<K>(serve, |client, _, _| {
+        let complete = Complete::prompt("p", "a", "");
+        for (method, outcome) in [
+            ("tools/call", super::call::<K>(client, "t", json!({})).map(drop)),
+            ("prompts/get", K::wait(client.get_prompt("p", &[])).map(drop)),
+            ("resources/read", K::wait(client.read_resource("rig://r")).map(drop)),
+            ("completion/complete", K::wait(client.complete(&complete)).map(drop)),
+            ("tools/list", K::wait(client.list_tools()).map(drop)),
+            ("resources/list", K::wait(client.list_resources()).map(drop)),
+        ] {
+            let error = refused(outcome);
+            assert_eq!((error.code, error.message), (403, format!("no {method}")));
+        }
+    });
 }
 
 /// CAN-08: a hook learns that the client gave up, when the handler is gone already.

@@ -1,6 +1,6 @@
 //! The union of the content kinds.
 
-use super::kinds::{AudioContent, EmbeddedResource, ImageContent, TextContent, with_type};
+use super::kinds::{AudioContent, EmbeddedResource, ImageContent, ResourceContents, TextContent, with_type};
 use crate::dialect::Revision;
 use crate::model::decode::{Rest, Tagged, tagged};
 use crate::model::encode::{Encode, Members, Object};
@@ -50,6 +50,26 @@ impl ContentBlock {
     /// Text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(TextContent::new(text))
+    }
+
+    /// A picture, as the bytes of a file of this media type, such as `image/png`.
+    pub fn image_from_bytes(bytes: &[u8], mime_type: impl Into<String>) -> Self {
+        Self::Image(ImageContent::from_bytes(bytes, mime_type))
+    }
+
+    /// Sound, as the bytes of a file of this media type, such as `audio/wav`.
+    pub fn audio_from_bytes(bytes: &[u8], mime_type: impl Into<String>) -> Self {
+        Self::Audio(AudioContent::from_bytes(bytes, mime_type))
+    }
+
+    /// A resource by its URI and a name for people; it need not be one that the server lists (TOOL-21).
+    pub fn link(uri: impl Into<String>, name: impl Into<String>) -> Self {
+        ResourceLink::new(uri, name).into()
+    }
+
+    /// A resource with what is in it.
+    pub fn resource(contents: impl Into<ResourceContents>) -> Self {
+        EmbeddedResource::new(contents).into()
     }
 
     /// A picture in base64.

@@ -192,6 +192,20 @@ impl CallToolResult {
         Self::new([ContentBlock::text(text)].into())
     }
 
+    /// Structured content, and the same as text for whoever reads no other (TOOL-26).
+    pub fn structured(content: Json) -> Self {
+        Self { structured_content: Some(content), ..Self::default() }.mirrored()
+    }
+
+    /// With the structured content as text, where there is some and nothing else (TOOL-26, TOOL-27).
+    #[must_use]
+    pub fn mirrored(mut self) -> Self {
+        if let (Some(content), true) = (&self.structured_content, self.content.is_empty()) {
+            self.content.push(ContentBlock::text(content.get()));
+        }
+        self
+    }
+
     /// A failure that the model is told about.
     pub fn error(text: impl Into<String>) -> Self {
         Self { is_error: Some(true), ..Self::text(text) }

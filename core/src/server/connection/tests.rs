@@ -12,6 +12,7 @@ mod input_required;
 mod lifecycle;
 mod messages;
 mod notifications;
+mod offers;
 mod prompts;
 mod resources;
 mod subscriptions;

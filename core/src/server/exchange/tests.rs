@@ -14,6 +14,7 @@ mod request;
 mod responses;
 mod stateless;
 mod stop;
+mod scope;
 mod streams;
 mod subscriptions;
 

@@ -132,7 +132,7 @@ fn values_that_made_a_uri_are_found_in_it() {
     }
 }
 
-/// The matcher looks at each byte a bounded number of times: what makes a backtracking one hang is quick.
+/// RES-18: the matcher looks at each byte a bounded number of times: what makes a backtracking one hang is quick.
 #[test]
 fn matching_does_not_go_back() {
     let mut text = String::from("x:");

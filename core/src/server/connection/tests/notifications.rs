@@ -1,6 +1,6 @@
 use super::*;
 
-/// PRG-04, PRG-05, PRG-07, PRG-11
+/// PRG-04, PRG-05, PRG-07 to PRG-09, PRG-11
 #[test]
 fn progress_is_sent_under_its_token_while_it_goes_forward() {
     let mut client = Client::new(config());
@@ -98,7 +98,7 @@ fn a_server_that_does_not_declare_logging_sends_none() {
     assert!(!call.wants_log(LoggingLevel::Emergency));
 }
 
-/// STDIO-14, CAN-08, CAN-11, CAN-16, B12
+/// STDIO-13, STDIO-14, CAN-08, CAN-09, CAN-11, CAN-13, CAN-16, CAN-17, B12
 #[test]
 fn a_cancelled_call_is_told_once_and_nothing_more_is_sent_for_it() {
     for id in ["0", "\"\"", "\"0\"", "7"] {
