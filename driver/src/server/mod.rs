@@ -5,6 +5,7 @@ mod calls;
 mod connection;
 #[cfg(feature = "http")]
 mod exchange;
+mod extend;
 #[cfg(feature = "http")]
 mod http;
 mod hub;
@@ -20,30 +21,27 @@ mod verify;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::future::Future;
 use std::io::Write;
 use std::sync::Arc;
-use std::time::Duration;
 
 use mcp_proto::diagnostic::Blame;
 use mcp_proto::dialect::{Era, Revision};
 use mcp_proto::error::{ApiMisuse, ErrorObject, code};
 use mcp_proto::limits::Limits;
-use mcp_proto::model::{CacheScope, Implementation, Json, TtlMs};
+use mcp_proto::model::Implementation;
 use mcp_proto::server::{
-    Admission, CacheHint, Config, CustomMethod, Item, Listen, OutputCheck, Principal, Revisions, StateCodec,
-    Viewer, Visibility,
+    Admission, Config, Item, Listen, OutputCheck, Principal, Revisions, StateCodec, Viewer, Visibility,
 };
 #[cfg(feature = "http")]
 use mcp_proto::server::{Cors, ResourceServer};
 #[cfg(feature = "seal")]
 use mcp_proto::server::{Keyring, StateKey};
 
-use crate::around::{self, Answer, Around, Next, Request};
+use crate::around::Around;
 use crate::bus::Bus;
 use crate::completion::ForCompletion;
 use crate::context::Report;
-use crate::custom::{ForMethod, Notification};
+use crate::custom::Notification;
 use crate::deprecated::{Deprecated, Said};
 use crate::error::Error;
 use crate::extensions::Extensions;
@@ -59,7 +57,6 @@ use crate::tool::{Tool, ToolHandler};
 
 use hub::Hub;
 use offer::{Live, Offer};
-use serde::Serialize;
 
 pub(crate) use calls::launch;
 #[cfg(feature = "http")]
@@ -199,28 +196,6 @@ impl<R: Runtime> Server<R> {
         self
     }
 
-    /// Says more about the server than its name and version: a title, a description, a web site, icons.
-    #[must_use]
-    pub fn identity(self, change: impl FnOnce(Implementation) -> Implementation) -> Self {
-        self.configure(|config| config.set_identity(change(config.identity().clone())))
-    }
-
-    /// Entries on one page of a list. Default: all on one.
-    #[must_use]
-    pub fn page_size(self, entries: usize) -> Self {
-        self.configure(|config| config.page_size = Some(entries))
-    }
-
-    /// How long modern clients may keep what the server lists and says of itself, and who may be given a copy:
-    /// [`CacheScope::Public`] is shared with whoever asks, so never say it of what depends on the user. Default: stale
-    /// at once, private. What is read says it by itself, in a
-    /// [`ReadResourceResult`](crate::model::ReadResourceResult).
-    #[must_use]
-    pub fn cache(self, ttl: Duration, scope: CacheScope) -> Self {
-        let ttl = TtlMs(u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX));
-        self.configure(|config| config.cache = CacheHint::new(ttl, scope))
-    }
-
     /// Advice to the model on how to use the server.
     #[must_use]
     pub fn instructions(self, instructions: impl Into<String>) -> Self {
@@ -329,86 +304,6 @@ impl<R: Runtime> Server<R> {
         handler: impl HandlerFor<ForCompletion, M>,
     ) -> Self {
         self.add(|offer| offer.complete_template(uri_template, variable, handler.into_handler()))
-    }
-
-    /// Adds a method that is not the protocol's, such as `acme/restock`, for clients that know of it. The handler
-    /// takes the parameters and returns any value that serialises as an object, or nothing. Give a
-    /// [`CustomMethod`] instead of a name to say more about it.
-    ///
-    /// ```
-    /// # use mcp_driver::{Context, Runtime, Server};
-    /// # use serde_json::json;
-    /// #[derive(serde::Deserialize)]
-    /// struct Restock { shelf: String }
-    ///
-    /// # fn restock<R: Runtime>(server: Server<R>) -> Server<R> {
-    /// server.method("acme/restock", async |Restock { shelf }: Restock, cx: Context| {
-    ///     cx.notify("acme/walking", json!({ "to": shelf }));
-    ///     Ok(json!({ "stock": 12 }))
-    /// })
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn method<M>(self, method: impl Into<CustomMethod>, handler: impl HandlerFor<ForMethod, M>) -> Self {
-        self.add(|offer| offer.add_method(method.into(), handler.into_handler()))
-    }
-
-    /// Hears of a notification of clients: `notifications/roots/list_changed`, `notifications/progress`, or one
-    /// that is not the protocol's, such as `acme/moved`. The hook must not block.
-    #[must_use]
-    pub fn on_notification(
-        mut self,
-        method: &str,
-        hook: impl Fn(&Notification) + Send + Sync + 'static,
-    ) -> Self {
-        self.listeners.entry(method.to_owned()).or_default().push(Box::new(hook));
-        self.add(|offer| offer.config_mut().custom.notification(method))
-    }
-
-    /// Declares an extension to modern clients, with its settings: an object, `json!({})` when there are none.
-    /// What the extension does is up to the server's tools, [methods](Self::method) and handlers; whether a client
-    /// knows it, says [`Context::client_extension`](crate::Context::client_extension). None is declared unless asked for.
-    ///
-    /// <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#extension-negotiation>
-    #[must_use]
-    pub fn extension(self, id: &str, settings: impl Serialize) -> Self {
-        self.add(|offer| offer.config_mut().extension(id, json(&settings)?))
-    }
-
-    /// Declares something experimental, with its settings: an object.
-    #[must_use]
-    pub fn experimental(self, name: &str, settings: impl Serialize) -> Self {
-        self.add(|offer| {
-            offer.config_mut().experimental.insert(name.to_owned(), json(&settings)?);
-            Ok(())
-        })
-    }
-
-    /// Puts a hook around every request, `initialize` excepted: to time it, to count it, to refuse it. The first
-    /// hook is the outermost. It goes on with [`Next::run`], which is ready once the request is answered, or answers
-    /// in its own words. It is async also where handlers block. Payloads are shown only if it asks for them.
-    ///
-    /// ```
-    /// # use mcp_driver::{Answer, Next, Request, Runtime, Server};
-    /// # fn timed<R: Runtime>(server: Server<R>) -> Server<R> {
-    /// server.around(async |request: Request, next: Next| {
-    ///     if request.name() == "launch" && request.principal().is_none() {
-    ///         return Answer::tool_error("log in first");
-    ///     }
-    ///     let answer = next.run().await;
-    ///     eprintln!("{} {}: {} in {:?}", request.method(), request.name(), answer.kind(), request.elapsed());
-    ///     answer
-    /// })
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn around<F, Fut>(mut self, hook: F) -> Self
-    where
-        F: Fn(Request, Next) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Answer> + Send + 'static,
-    {
-        self.around.push(around::hook(hook));
-        self.configure(|config| config.hand_out_all = true)
     }
 
     /// Adds something. The first misuse is kept, for serving to end with.
@@ -704,10 +599,6 @@ impl<R: Runtime> Server<R> {
         let keys = std::mem::take(&mut self.state_keys);
         Ok(if keys.is_empty() { Keyring::generate(seed) } else { Keyring::new(seed, keys)? })
     }
-}
-
-fn json(value: &impl Serialize) -> Result<Json, ApiMisuse> {
-    Json::new(value).map_err(|error| ApiMisuse::new(error.to_string()))
 }
 
 /// What becomes of reports that nobody asked for.

@@ -12,9 +12,9 @@ mod leniency;
 mod properties;
 mod request;
 mod responses;
+mod scope;
 mod stateless;
 mod stop;
-mod scope;
 mod streams;
 mod subscriptions;
 
