@@ -177,13 +177,6 @@ fn generated<T: JsonSchema>() -> schemars::Schema {
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
     // The name of the Rust type says nothing to a model.
     schema.remove("title");
-    let bare = |key: &String| key == "type" || key == "description";
-    if schema.get("type").is_some_and(|of| of == "object")
-        && schema.as_object().is_some_and(|members| members.keys().all(bare))
-    {
-        // Without properties there is nothing that may be given (TOOL-09).
-        schema.insert("additionalProperties".into(), false.into());
-    }
     schema
 }
 
