@@ -103,7 +103,7 @@ pub struct Limits {
     /// The same in bytes. Default 4 MiB.
     pub notification_bytes: usize,
     /// Subscriptions that are open at one time: those of all streams of an HTTP server, and those of one
-    /// connection on a byte stream. Default 1,000, about 1 KiB each and at most
+    /// connection on a byte stream. Default 1,000, about 2 KiB each and at most
     /// [`watched_bytes`](Self::watched_bytes) more; a further one is refused, over HTTP with 503.
     pub listens: usize,
     /// Resources that one subscription, or one legacy session, may watch. Default 1,024; more are refused.
