@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 
 from . import script
-from .install import EVERYTHING, PEERS as HERE, PYTHON, RMCP
+from .install import ASKING, EVERYTHING, PEERS as HERE, PYTHON, RMCP
 from .processes import Failure, Server, run_client
 
 REVISIONS = {"modern": "2026-07-28", "legacy": "2025-11-25"}
@@ -61,9 +61,11 @@ def of(peer: str, runtime: str) -> Iterator[Case]:
 
 
 def foreign_client(client: list[str]) -> Callable[[str, str], Iterator[Case]]:
-    """A peer's client against our server."""
+    """A peer's client against our servers."""
 
     def cases(peer: str, runtime: str) -> Iterator[Case]:
+        if runtime in ASKING:
+            yield from asked(peer, client, runtime)
         server = ours(runtime, "fixture_server")
         for transport in TRANSPORTS:
             for ask, era, flags in [
@@ -77,6 +79,15 @@ def foreign_client(client: list[str]) -> Callable[[str, str], Iterator[Case]]:
                 yield Case(name, client, ask, era, steps, **reach(transport, [*server, *flags]))
 
     return cases
+
+
+def asked(peer: str, client: list[str], runtime: str) -> Iterator[Case]:
+    """The server whose handler asks the user: one handler for both eras."""
+    server = ours(runtime, "elicit")
+    for transport in TRANSPORTS:
+        for era in REVISIONS:
+            name = " ".join([peer, transport, era, "asked by", runtime])
+            yield Case(name, client, era, era, script.booking(), **reach(transport, server))
 
 
 def foreign_server(server: list[str], **quirks: object) -> Callable[[str, str], Iterator[Case]]:

@@ -16,6 +16,8 @@ RMCP = PEERS / "rmcp-server/target/debug"
 
 RUNTIMES = ["tokio", "smol", "blocking"]
 BINARIES = ["fixture_client", "fixture_server"]
+ASKING = ["tokio", "blocking"]
+"""The runtimes that have the example `elicit`."""
 
 
 def peer(name: str) -> None:
@@ -35,7 +37,7 @@ def ours(runtime: str, build: bool) -> None:
     call("cargo", "build", "--release", "--locked", "-p", f"mcp-{runtime}", "--examples", cwd=ROOT)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     (PEERS / "bin" / runtime).mkdir(parents=True, exist_ok=True)
-    for binary in BINARIES:
+    for binary in BINARIES + ["elicit"] * (runtime in ASKING):
         shutil.copy2(target / "release/examples" / binary, PEERS / "bin" / runtime / binary)
 
 

@@ -21,6 +21,8 @@ class Step:
     judge: Callable[[list[Event]], None]
     proves: str = ""
     """For the line of the check."""
+    silent: bool = False
+    """Whether the arguments cause no event: they are for all steps."""
 
 
 def fixture(
@@ -66,6 +68,13 @@ def everything() -> list[Step]:
     ]
 
 
+def booking() -> list[Step]:
+    """A tool asks for a seat, holds it once, and asks whether to book it."""
+    answers = Step(["--answers", json.dumps({"seat": "12A", "really": True})], lambda _: None, silent=True)
+    book = call("book", {"train": "the night train"}, asked_twice("booked hold 1 of 12A"), "books a seat, asked twice")
+    return [answers, book]
+
+
 def echo_only() -> list[Step]:
     return [call("echo", {"text": TEXT}, text(TEXT), "calls echo")]
 
@@ -85,7 +94,7 @@ def judge(run: ClientRun, steps: list[Step], era: str, revision: str) -> None:
     wanted = {"event": "connected", "era": era, "revision": revision}
     if not wanted.items() <= opening.fields.items():
         raise Failure(f"expected {wanted}, got {opening.fields}")
-    for step in steps:
+    for step in (step for step in steps if not step.silent):
         caused: list[Event] = []
         while not caused or caused[-1].fields.get("event") not in ("result", "error"):
             if not events:
@@ -202,6 +211,18 @@ def live_progress(expected: str) -> Callable[[list[Event]], None]:
         ahead = result.at - progress[0].at
         if ahead < LIVE:
             raise Failure(f"the progress came with the result, {ahead * 1000:.0f} ms before it")
+
+    return check
+
+
+def asked_twice(expected: str) -> Callable[[list[Event]], None]:
+    def check(events: list[Event]) -> None:
+        *asked, result = events
+        questions = ["Which seat on the night train?", "Book hold 1 of 12A?"]
+        # The TypeScript client reports the rounds as progress of its own.
+        messages = [event.fields.get("message") for event in asked if event.fields.get("event") == "asked"]
+        expect(messages, questions)
+        expect(first_text(result.fields), expected)
 
     return check
 

@@ -2,9 +2,11 @@
 
 import json
 import sys
+from collections.abc import Callable
 
 import anyio
 from mcp import Client, MCPError, StdioServerParameters
+from mcp.types import ElicitResult
 
 MODES = {"auto": "auto", "legacy": "legacy", "modern": "2026-07-28"}
 DEFAULT_TIMEOUT = 60_000.0
@@ -32,9 +34,19 @@ async def call(client: Client, step: dict) -> None:
         raise TimeoutError("cancelled")
 
 
-async def run(server: StdioServerParameters | str, mode: str, steps: list[dict]) -> bool:
+def answering(answers: dict) -> Callable:
+    async def answer(context: object, params: object) -> ElicitResult:
+        show(event="asked", message=params.message)
+        fields = params.requested_schema["properties"]
+        return ElicitResult(action="accept", content={field: answers[field] for field in fields})
+
+    return answer
+
+
+async def run(server: StdioServerParameters | str, mode: str, answers: dict | None, steps: list[dict]) -> bool:
     failed = False
-    async with Client(server, mode=mode) as client:
+    asked = {} if answers is None else {"elicitation_callback": answering(answers)}
+    async with Client(server, mode=mode, **asked) as client:
         info = client.server_info
         show(
             event="connected",
@@ -60,6 +72,7 @@ def main() -> None:
     args = sys.argv[1:]
     server: StdioServerParameters | str = ""
     mode, timeout, cancel_after = "auto", DEFAULT_TIMEOUT, float("inf")
+    answers: dict | None = None
     steps: list[dict] = []
     while args:
         option, value = args.pop(0), args.pop(0)
@@ -73,6 +86,8 @@ def main() -> None:
             timeout = float(value)
         elif option == "--cancel-after":
             cancel_after = float(value)
+        elif option == "--answers":
+            answers = json.loads(value)
         elif option == "--list":
             steps.append({"list": value})
         elif option == "--call":
@@ -82,7 +97,7 @@ def main() -> None:
             timeout, cancel_after = DEFAULT_TIMEOUT, float("inf")
         else:
             sys.exit(f"unknown option {option}")
-    sys.exit(anyio.run(run, server, mode, steps))
+    sys.exit(anyio.run(run, server, mode, answers, steps))
 
 
 main()

@@ -11,6 +11,7 @@ let transport;
 let mode = 'auto';
 let timeout;
 let cancelAfter;
+let answers;
 
 // `--timeout` and `--cancel-after` concern the next call only.
 function next() {
@@ -26,12 +27,23 @@ while (args.length > 0) {
     else if (option === '--era') mode = MODES[args.shift()];
     else if (option === '--timeout') timeout = Number(args.shift());
     else if (option === '--cancel-after') cancelAfter = Number(args.shift());
+    else if (option === '--answers') answers = JSON.parse(args.shift());
     else if (option === '--list') steps.push({ list: args.shift() });
     else if (option === '--call') steps.push({ name: args.shift(), arguments: JSON.parse(args.shift()), ...next() });
     else throw new Error(`unknown option ${option}`);
 }
 
-const client = new Client({ name: 'typescript-client', version: '1.0.0' }, { versionNegotiation: { mode } });
+const client = new Client(
+    { name: 'typescript-client', version: '1.0.0' },
+    { capabilities: answers ? { elicitation: { form: {} } } : {}, versionNegotiation: { mode } }
+);
+if (answers) {
+    client.setRequestHandler('elicitation/create', async ({ params }) => {
+        print({ event: 'asked', message: params.message });
+        const fields = Object.keys(params.requestedSchema.properties);
+        return { action: 'accept', content: Object.fromEntries(fields.map(field => [field, answers[field]])) };
+    });
+}
 let failed = false;
 try {
     await client.connect(transport);
