@@ -61,7 +61,11 @@ fn main() -> Result<(), mcp_blocking::Error> {
     let server = Server::new("travel", "1.0.0").tool(tool, book);
     match std::env::args().skip(1).collect::<Vec<_>>().as_slice() {
         [flag] if flag == "--stdio" => server.serve_stdio(),
-        [flag, port] if flag == "--port" => server.serve_http(format!("127.0.0.1:{port}")),
+        [flag, port] if flag == "--port" => {
+            let server = server.bind_http(format!("127.0.0.1:{port}"))?;
+            println!("listening on {}", server.url());
+            server.serve()
+        }
         _ => {
             eprintln!("usage: blocking_elicit --stdio | --port PORT");
             std::process::exit(2);

@@ -62,7 +62,11 @@ async fn main() -> Result<(), mcp_tokio::Error> {
     let server = Server::new("travel", "1.0.0").tool(tool, book);
     match std::env::args().skip(1).collect::<Vec<_>>().as_slice() {
         [flag] if flag == "--stdio" => server.serve_stdio().await,
-        [flag, port] if flag == "--port" => server.serve_http(format!("127.0.0.1:{port}")).await,
+        [flag, port] if flag == "--port" => {
+            let server = server.bind_http(format!("127.0.0.1:{port}")).await?;
+            println!("listening on {}", server.url());
+            server.serve().await
+        }
         _ => {
             eprintln!("usage: tokio_elicit --stdio | --port PORT");
             std::process::exit(2);

@@ -83,7 +83,7 @@ def foreign_client(client: list[str]) -> Callable[[str, str], Iterator[Case]]:
 
 def asked(peer: str, client: list[str], runtime: str) -> Iterator[Case]:
     """The server whose handler asks the user: one handler for both eras."""
-    server = ours(runtime, "elicit")
+    server = ours(runtime, f"{runtime}_elicit")
     for transport in TRANSPORTS:
         for era in REVISIONS:
             name = " ".join([peer, transport, era, "asked by", runtime])

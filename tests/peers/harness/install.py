@@ -17,7 +17,7 @@ RMCP = PEERS / "rmcp-server/target/debug"
 RUNTIMES = ["tokio", "smol", "blocking"]
 BINARIES = ["fixture_client", "fixture_server"]
 ASKING = ["tokio", "blocking"]
-"""The runtimes that have the example `elicit`."""
+"""The runtimes that have an example which asks its user."""
 
 
 def peer(name: str) -> None:
@@ -37,7 +37,7 @@ def ours(runtime: str, build: bool) -> None:
     call("cargo", "build", "--release", "--locked", "-p", f"mcp-{runtime}", "--examples", cwd=ROOT)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     (PEERS / "bin" / runtime).mkdir(parents=True, exist_ok=True)
-    for binary in BINARIES + ["elicit"] * (runtime in ASKING):
+    for binary in BINARIES + [f"{runtime}_elicit"] * (runtime in ASKING):
         shutil.copy2(target / "release/examples" / binary, PEERS / "bin" / runtime / binary)
 
 
