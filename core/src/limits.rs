@@ -117,6 +117,15 @@ pub struct Limits {
     pub child_exit: Duration,
     /// Connections of one HTTP client to its origin. Default 64; further requests wait.
     pub connections: usize,
+    /// Jobs of blocking handlers that wait for a thread; on tokio and smol also those that have one. Default 4,096;
+    /// a further one is answered with an internal error. Each holds the parameters of its call.
+    pub blocking_jobs: usize,
+    /// Threads for blocking handlers on a runtime of threads; tokio and smol have bounds of their own. Default
+    /// 256; further jobs wait. Each costs its stack.
+    pub blocking_threads: usize,
+    /// Connections that wait, already accepted, for a server on a runtime of threads to take them. Default 128;
+    /// further ones wait in the operating system. Each costs a descriptor.
+    pub accept_queue: usize,
     /// Connections that one HTTP server has open. Default 2,048; further ones wait in the operating system.
     /// Each costs a few KiB, on a runtime of threads also a thread.
     pub accepted: usize,
@@ -169,6 +178,9 @@ impl Default for Limits {
             redirects: 3,
             child_exit: Duration::from_secs(2),
             connections: 64,
+            blocking_jobs: 4_096,
+            blocking_threads: 256,
+            accept_queue: 128,
             accepted: 2_048,
         }
     }

@@ -20,14 +20,12 @@ pub struct Listener {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Connections that may wait to be taken; more wait in the operating system.
-const WAITING: usize = 128;
-
 impl Listener {
-    pub(crate) fn bind(address: &str) -> io::Result<Self> {
+    /// At the most `queue` connections wait to be taken; more wait in the operating system.
+    pub(crate) fn bind(address: &str, queue: usize) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         let address = listener.local_addr()?;
-        let (sender, accepted) = sync_channel(WAITING);
+        let (sender, accepted) = sync_channel(queue);
         let (accepted, waker) = (Mutex::new(Some(accepted)), Arc::<WakerSlot>::default());
         let wakes = waker.clone();
         let thread = thread::Builder::new().name("mcp-accept".into());

@@ -4,7 +4,7 @@ use std::fmt;
 use std::future::poll_fn;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -27,14 +27,27 @@ struct Shared {
     clock: Clock,
     pool: Pool,
     timers: Timers,
-    stall: Mutex<Duration>,
+    bounds: Mutex<Bounds>,
+}
+
+/// Those of [`Limits`] that are looked at here.
+#[derive(Clone, Copy)]
+struct Bounds {
+    stall: Duration,
+    accept_queue: usize,
+}
+
+impl Bounds {
+    fn of(limits: &Limits) -> Self {
+        Self { stall: limits.stall, accept_queue: limits.accept_queue }
+    }
 }
 
 impl Default for Threads {
     fn default() -> Self {
         let clock = Clock::start();
-        let stall = Mutex::new(Limits::default().stall);
-        Self(Arc::new(Shared { clock, pool: Pool::default(), timers: Timers::new(clock), stall }))
+        let bounds = Mutex::new(Bounds::of(&Limits::default()));
+        Self(Arc::new(Shared { clock, pool: Pool::default(), timers: Timers::new(clock), bounds }))
     }
 }
 
@@ -53,8 +66,12 @@ impl Threads {
         &self.0.timers
     }
 
+    fn bounds(&self) -> MutexGuard<'_, Bounds> {
+        self.0.bounds.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn stall(&self) -> Duration {
-        *self.0.stall.lock().unwrap_or_else(PoisonError::into_inner)
+        self.bounds().stall
     }
 }
 
@@ -68,7 +85,8 @@ impl Runtime for Threads {
     }
 
     fn configure(&self, limits: &Limits) {
-        *self.0.stall.lock().unwrap_or_else(PoisonError::into_inner) = limits.stall;
+        self.0.pool.bound(limits);
+        *self.bounds() = Bounds::of(limits);
     }
 
     /// On a thread of its own. When there are no more threads the task is dropped, which its machines take
@@ -98,7 +116,8 @@ impl Runtime for Threads {
     }
 
     fn listen(&self, address: String) -> BoxFuture<io::Result<Listener>> {
-        Box::pin(async move { Listener::bind(&address) })
+        let queue = self.bounds().accept_queue;
+        Box::pin(async move { Listener::bind(&address, queue) })
     }
 
     fn local_address(&self, listener: &Listener) -> io::Result<SocketAddr> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_io::{Async, Timer};
 use mcp_driver::{
-    BoxFuture, Clock, Command, Endpoint, Instant, Job, Jobs, Now, Process, Runtime, Stdio, pump,
+    BoxFuture, Clock, Command, Endpoint, Instant, Job, Jobs, Limits, Now, Process, Runtime, Stdio, pump,
 };
 
 use crate::stream::Stream;
@@ -31,6 +31,10 @@ impl Runtime for Smol {
 
     fn now(&self) -> Now {
         self.clock.now()
+    }
+
+    fn configure(&self, limits: &Limits) {
+        self.jobs.bound(limits);
     }
 
     fn spawn(&self, task: BoxFuture<()>) {

@@ -5,7 +5,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use mcp_driver::{
-    Async, BoxFuture, Clock, Command, Endpoint, Instant, Job, Jobs, Now, Process, Runtime, Stdio, pump,
+    Async, BoxFuture, Clock, Command, Endpoint, Instant, Job, Jobs, Limits, Now, Process, Runtime, Stdio,
+    pump,
 };
 use tokio::net::{TcpListener, TcpStream};
 
@@ -31,6 +32,10 @@ impl Runtime for Tokio {
 
     fn now(&self) -> Now {
         self.clock.now()
+    }
+
+    fn configure(&self, limits: &Limits) {
+        self.jobs.bound(limits);
     }
 
     fn spawn(&self, task: BoxFuture<()>) {

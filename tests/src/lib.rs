@@ -64,6 +64,9 @@ macro_rules! parity {
                 slow_heads_and_bodies_time_out, silent_and_deaf_peers_are_let_go, connections_are_bounded,
                 a_missing_server_is_named, calls_fail_at_once_when_the_server_dies,
                 an_early_answer_is_heard, connections_leave_nothing_behind, a_connection_takes_one_descriptor, clients_leave_nothing_behind;
+            hygiene: requests_that_are_not_admitted_are_told_why, connections_stay_in_step, event_streams_are_not_held_back,
+                a_body_that_drips_is_cut_off, pages_of_other_origins_are_let_in_where_that_is_asked_for,
+                jobs_of_blocking_handlers_are_bounded;
             request: handlers_see_the_head_of_their_request, handlers_find_what_the_application_attached;
             content: every_kind_of_content_arrives, structured_content_is_mirrored, failures_are_told_to_whom_they_concern,
                 results_carry_metadata_and_hints, a_server_introduces_itself_and_lists_in_pages, a_tool_without_parameters_says_so;

@@ -195,7 +195,7 @@ impl Raw {
         self.try_write(text).unwrap();
     }
 
-    fn try_write(&mut self, text: &str) -> std::io::Result<()> {
+    pub fn try_write(&mut self, text: &str) -> std::io::Result<()> {
         self.reader.get_mut().write_all(text.as_bytes())
     }
 
@@ -251,6 +251,22 @@ impl Raw {
             }
         }
         answer
+    }
+
+    /// Skips the rest of a head that was looked at with [`expect`](Self::expect): an empty line.
+    pub fn skip_line(&mut self) {
+        let mut line = String::new();
+        self.reader.read_line(&mut line).unwrap();
+        assert_eq!(line, "\r\n");
+    }
+
+    /// Whether anything has come back by now.
+    pub fn has_answer(&mut self) -> bool {
+        let socket = self.reader.get_ref();
+        socket.set_nonblocking(true).unwrap();
+        let answered = socket.peek(&mut [0; 1]).is_ok_and(|count| count > 0);
+        socket.set_nonblocking(false).unwrap();
+        answered
     }
 
     /// Whether the other side ends the connection, in order or not, before it says anything.

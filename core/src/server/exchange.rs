@@ -3,6 +3,7 @@
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http>
 
 mod admit;
+mod answer;
 mod ask;
 mod authorize;
 mod batch;
@@ -29,26 +30,22 @@ use self::reply::Reply;
 use self::serve::Ask;
 use super::asks::{Answer, AskId, Asks};
 use super::batch::{Batches, Finished};
-use super::call::{Call, CallId, Progress, WriteResult};
-use super::config::{Config, Transport};
+use super::call::{Call, CallId};
+use super::config::Config;
 use super::cors;
-use super::dispatch::{self, Plan};
+use super::dispatch::Plan;
 use super::in_flight::{InFlight, Running};
 use super::media::Accepts;
-use super::notify;
 use super::principal::Principal;
 use super::received::Received;
-use super::refusal::{self, Refusal};
+use super::refusal::Refusal;
 use super::session::SessionState;
 use super::sessions::{Caller, SessionAnswer, SessionId, SessionQuery};
 use super::subscription::{Listen, Subscription};
 use super::token::{AuthRefusal, BearerToken};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Era;
-use crate::error::ErrorObject;
 use crate::head::{BodyLength, End, RequestHead, ResponseHead};
-use crate::model::Json;
-use crate::model::logging::LoggingMessageNotificationParams;
 use crate::time::{Instant, Now, Wake, WakeReason, earliest};
 use crate::wire::jsonrpc::{self, RequestId};
 
@@ -434,143 +431,6 @@ impl Exchange {
     pub fn advance(&mut self, n: usize) {
         self.reply.transmit.advance(n);
         self.catch_up();
-    }
-
-    /// The call succeeded. For a call that is unknown or over, nothing happens. A result that cannot be
-    /// serialised becomes an internal error, and a diagnostic.
-    pub fn respond(&mut self, now: Now, call: CallId, result: &dyn WriteResult) {
-        if let Some(error) = self.calls.missing(call, result) {
-            return self.fail(now, call, &error);
-        }
-        if let Some(misuse) = self.calls.unfit(call, result) {
-            self.fail(now, call, &refusal::unwritable());
-            return self.diagnose(Diagnostic::misuse(misuse));
-        }
-        let Some(running) = self.calls.finish(call) else { return };
-        self.end_asks(call);
-        let config = Arc::clone(&self.config);
-        let Running { request, revision, .. } = &running;
-        let mut failed = None;
-        self.over(
-            &running,
-            Some(|out: &mut Vec<u8>| {
-                if let Err(misuse) = result.write_result(out, request, *revision, config.server_info()) {
-                    jsonrpc::write_error(out, Some(request), &refusal::unwritable());
-                    failed = Some(misuse);
-                }
-            }),
-        );
-        self.finish(request.clone());
-        if let Some(misuse) = failed {
-            self.diagnose(Diagnostic::misuse(misuse).request(request));
-        }
-    }
-
-    /// The call failed.
-    pub fn fail(&mut self, now: Now, call: CallId, error: &ErrorObject) {
-        self.fail_with(now, call, error, None);
-    }
-
-    fn fail_with(&mut self, _now: Now, call: CallId, error: &ErrorObject, status: Option<u16>) {
-        let Some(running) = self.calls.finish(call) else { return };
-        self.end_asks(call);
-        let error = refusal::in_revision(error, running.revision);
-        if running.batch.is_none() {
-            let of = |code| refusal::status(code, running.revision.era());
-            self.reply.status = status.unwrap_or_else(|| i32::try_from(error.code).map_or(200, of));
-        }
-        self.over(
-            &running,
-            Some(|out: &mut Vec<u8>| jsonrpc::write_error(out, Some(&running.request), &error)),
-        );
-        self.finish(running.request.clone());
-    }
-
-    /// How far the call has come. Dropped when the client did not ask for progress or takes no event
-    /// stream, when it does not go forward, and when too much waits to be sent.
-    pub fn progress(&mut self, now: Now, call: CallId, progress: &Progress) {
-        let full = self.is_full();
-        let Some(running) = self.calls.get_mut(call).filter(|_| !full) else { return };
-        let head = self.reply.notification(|out| notify::progress(running, progress, out));
-        self.reported(now, head);
-    }
-
-    /// A log message on behalf of the call. Dropped when the client did not ask for one so little severe or
-    /// takes no event stream, when the server does not declare `logging`, and when too much waits to be
-    /// sent.
-    pub fn log(&mut self, now: Now, call: CallId, message: &LoggingMessageNotificationParams) {
-        let full = self.is_full() || !self.config.logging || self.lacks_session();
-        let Some(running) = self.calls.get_mut(call).filter(|_| !full) else { return };
-        let least = match &self.state {
-            Some(state) => Some(state.level),
-            None => running.level,
-        };
-        let mut failed = None;
-        let head = self.reply.notification(|out| {
-            notify::log(running, least, message, out).unwrap_or_else(|misuse| {
-                failed = Some(misuse);
-                false
-            })
-        });
-        if let Some(misuse) = failed {
-            let diagnostic = Diagnostic::misuse(misuse).request(&running.request);
-            self.diagnose(diagnostic);
-        }
-        self.reported(now, head);
-    }
-
-    /// A notification of the application's own, on behalf of the call. One with a name of the protocol or
-    /// parameters that are no object becomes a diagnostic. Dropped when the client takes no event stream, and
-    /// when too much waits to be sent.
-    pub fn notify(&mut self, now: Now, call: CallId, method: &str, params: &Json) {
-        let full = self.is_full();
-        let Some(running) = self.calls.get_mut(call).filter(|_| !full) else { return };
-        let mut failed = None;
-        let head = self.reply.notification(|out| {
-            failed = notify::custom(method, params, out).err();
-            failed.is_none()
-        });
-        if let Some(misuse) = failed {
-            let diagnostic = Diagnostic::misuse(misuse).request(&running.request);
-            self.diagnose(diagnostic);
-        }
-        self.reported(now, head);
-    }
-
-    /// Answers a [`Target::Protocol`](super::Target::Protocol) as if it had not been handed out. For another
-    /// call, nothing happens.
-    pub fn proceed(&mut self, _now: Now, call: CallId) {
-        let Some(asked) = self.calls.protocol(call) else { return };
-        let Some(running) = self.calls.finish(call) else { return };
-        let applied = self.apply(&asked.plan);
-        self.finish(running.request.clone());
-        let config = Arc::clone(&self.config);
-        let Running { request, revision, .. } = &running;
-        let mut failed = None;
-        self.over(
-            &running,
-            Some(|out: &mut Vec<u8>| {
-                if let Err(refusal) = &applied {
-                    jsonrpc::write_error(out, Some(request), &refusal.error());
-                } else if let Err(misuse) =
-                    dispatch::answer(&config, Transport::Http, *revision, request, &asked.plan, out)
-                {
-                    jsonrpc::write_error(out, Some(request), &refusal::unwritable());
-                    failed = Some(misuse);
-                }
-            }),
-        );
-        if let Some(misuse) = failed {
-            self.diagnose(Diagnostic::misuse(misuse).request(request));
-        }
-    }
-
-    fn reported(&mut self, now: Now, head: Option<ExchangeOutput>) {
-        if self.reply.is_stream() {
-            self.quiet_since = now.mono;
-        }
-        self.outputs.extend(head);
-        self.note();
     }
 
     fn is_full(&self) -> bool {

@@ -20,13 +20,14 @@ mod subscriptions;
 
 use super::*;
 use crate::dialect::Revision;
+use crate::error::ErrorObject;
 use crate::model::Json;
-use crate::model::logging::LoggingLevel;
+use crate::model::logging::{LoggingLevel, LoggingMessageNotificationParams};
 use crate::server::testing::{
     META, NAMED, Trip, Web, at, changing, config, head, initialize, legacy_head, limits, listen, modern,
     modern_head, now, text, with,
 };
-use crate::server::{Hosts, HttpPolicy, Origins, Revisions, SessionOutput};
+use crate::server::{Hosts, HttpPolicy, Origins, Progress, Revisions, SessionOutput};
 use alloc::format;
 use alloc::string::ToString;
 
