@@ -117,8 +117,8 @@ impl fmt::Debug for Event {
 /// Where events are kept. [`MemoryEvents`] is the default.
 ///
 /// A store is part of the table of sessions and called with the table held, so it must not wait: one that keeps
-/// events elsewhere answers from memory and writes behind. It may forget whatever it likes; who asks for
-/// what is forgotten is refused, and nothing else breaks.
+/// events elsewhere answers from memory and writes behind. It may forget whatever it likes: who comes
+/// back for a stream gets what is left of it, and is refused when nothing is.
 pub trait EventStore: fmt::Debug + Send {
     /// Keeps an event. Those of one stream come in rising order, and nothing comes after the last one.
     fn append(&mut self, session: &SessionId, event: &Event);

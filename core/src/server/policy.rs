@@ -34,7 +34,7 @@ pub struct HttpPolicy {
     /// Default `true`; otherwise a GET is answered 405.
     pub session_streams: bool,
     /// Whether a legacy client that loses its connection can come back for what it missed: events have ids and
-    /// are kept for a while, within [`Limits::events`](crate::limits::Limits::events) and its neighbours. Default `true`. What is
+    /// are kept for a while, if it may open streams, within [`Limits::events`](crate::limits::Limits::events) and its neighbours. Default `true`. What is
     /// answered at once is plain JSON, and costs nothing.
     pub resumable: bool,
     /// Whether legacy clients get no session: each POST stands for itself, so that any process can answer it.

@@ -123,7 +123,9 @@ impl Exchange {
 
     /// The response to these requests may be a stream that can be taken up again.
     pub(super) fn keep(&mut self, stream: StreamId, revision: Revision, request: Option<RequestId>) {
-        if self.config.http.resumable && self.session.is_some() && revision.dialect().http.resumption {
+        let http = &self.config.http;
+        let returns = http.resumable && http.session_streams && self.session.is_some();
+        if returns && revision.dialect().http.resumption {
             let most = self.config.limits.event_bytes;
             self.reply.keep(Log::new(stream, primes(revision), request, most));
         }

@@ -15,6 +15,20 @@ fn a_handshake_opens_a_session_and_names_it() {
     assert_eq!(web.ask(with(legacy_head(None), &fields), &initialize(V)).status(), 200);
 }
 
+/// HTTPL-07: what is no request is refused by a status, with an error that has no id.
+#[test]
+fn a_refused_notification_or_response_is_answered_without_an_id() {
+    let mut web = Web::new(config());
+    let gone = SessionId::new("gone");
+    for body in [INITIALIZED, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#] {
+        for (session, status) in [(None, 400), (Some(&gone), 404)] {
+            let trip = web.ask(legacy_head(session), body);
+            assert_eq!(answered(&trip), (status, -32600), "{body}");
+            assert!(!trip.body.contains(r#""id""#), "{}", trip.body);
+        }
+    }
+}
+
 /// HTTPL-06, HTTPL-47, HTTPL-49, HTTPL-51, B45
 #[test]
 fn a_session_lives_until_it_is_deleted() {

@@ -137,7 +137,7 @@ fn a_slow_call_is_primed_before_it_says_anything() {
     assert_eq!(trip.field("content-type"), "application/json");
 }
 
-/// HTTPL-23, HTTPL-39, HTTPL-40, B41: the call goes on, and its client comes back for the rest.
+/// HTTPL-23, HTTPL-25, HTTPL-31, HTTPL-39, HTTPL-40, B41: the call goes on, and its client comes back for the rest.
 #[test]
 fn a_client_that_lost_its_connection_gets_the_result() {
     let mut web = Web::new(config());
@@ -183,13 +183,14 @@ fn a_handler_lets_its_client_poll() {
     assert!(alone.events().is_empty() && !alone.ended);
 }
 
-/// Where a client could not come back, its stream is not closed.
+/// HTTPL-15: where a client could not come back, its stream is not closed.
 #[test]
 fn a_stream_that_cannot_be_taken_up_is_not_closed() {
     let policy = || HttpPolicy::default();
     for (version, http, accept) in [
         ("2025-06-18", policy(), "*/*"),
         (V, policy().resumable(false), "*/*"),
+        (V, policy().session_streams(false), "*/*"),
         (V, policy().json_only(true), "*/*"),
         (V, policy(), "application/json"),
     ] {
@@ -302,7 +303,7 @@ fn a_batch_can_be_waited_for_elsewhere() {
     assert!(back.events()[0].starts_with("[{") && back.ended, "{}", back.body);
 }
 
-/// A client that does not read is let go, and comes back for what it has missed.
+/// HTTPL-32, HTTPL-33: a client that does not read is let go, and comes back for what it has missed.
 #[test]
 fn a_stream_that_nobody_reads_is_let_go() {
     let limits = limits(|limits: &mut Limits| limits.transmit = 100);
@@ -338,7 +339,7 @@ fn a_server_may_keep_no_streams() {
     assert!(ids(&stream).is_empty() && ids(&trip).is_empty());
 }
 
-/// SSE streams of a session are independent of each other (HTTPL-34).
+/// HTTPL-10, HTTPL-22, HTTPL-30, HTTPL-34, HTTPL-35: each stream carries its own, and ends with its response.
 #[test]
 fn several_streams_of_a_session_each_carry_their_own() {
     let mut web = Web::new(config());
@@ -353,5 +354,5 @@ fn several_streams_of_a_session_each_carry_their_own() {
     route(&mut web, &mut [&mut stream]);
     assert!(one.body.contains(r#""id":7"#) && !one.body.contains(r#""id":8"#));
     assert!(two.body.contains(r#""id":8"#) && !two.body.contains(r#""id":7"#));
-    assert!(stream.events().is_empty());
+    assert!(stream.events().is_empty() && one.ended && two.ended && !stream.ended);
 }

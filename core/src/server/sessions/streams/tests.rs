@@ -294,3 +294,95 @@ fn a_shared_store_gives_what_another_table_has_kept() {
     let there = listening(&mut two, &session, 1, after());
     assert_eq!((texts(&there.missed).as_slice(), there.then), (&["progress", "result"][..], Then::Ends));
 }
+
+/// Numbers by chance.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % bound
+    }
+}
+
+/// What a table did and said under a script of chance.
+fn run(seed: u64, drains: bool) -> (Vec<String>, Vec<SessionOutput>) {
+    let mut chance = Chance(seed * 0x9e37_79b9 + 1);
+    let mut table = table();
+    let sessions = [open(&mut table), open(&mut table)];
+    let (mut said, mut told) = (Vec::new(), Vec::new());
+    // Of each request: its session, its stream, and how many events it has had.
+    let mut requests: Vec<(usize, StreamId, u64)> = Vec::new();
+    for step in 1..80 {
+        let of = usize::try_from(chance.below(2)).unwrap();
+        let session = sessions[of].clone();
+        let query = match chance.below(8) {
+            0 => {
+                let stream = StreamId::of_exchange(table.table, exchange(step));
+                requests.push((of, stream, 0));
+                let request = i64::try_from(step).unwrap().into();
+                SessionQuery::Begin { session, request, exchange: exchange(step) }
+            }
+            1..=3 if !requests.is_empty() => {
+                let place = usize::try_from(chance.below(requests.len() as u64)).unwrap();
+                let (of, stream, number) = &mut requests[place];
+                *number += 1;
+                let message = format!("{stream} {number}");
+                let last = chance.below(6) == 0;
+                let event = Event::new(EventId::new(*stream, *number), message.as_bytes(), last);
+                let session = sessions[*of].clone();
+                if last {
+                    requests.remove(place);
+                }
+                SessionQuery::Record { session, event }
+            }
+            4 | 5 => {
+                let after = match chance.below(3) {
+                    0 => None,
+                    _ if requests.is_empty() => Some(String::from("nothing")),
+                    _ => {
+                        let place = usize::try_from(chance.below(requests.len() as u64)).unwrap();
+                        Some(EventId::new(requests[place].1, chance.below(3)).to_string())
+                    }
+                };
+                SessionQuery::Listen { session, exchange: exchange(1_000 + step), after }
+            }
+            6 => SessionQuery::Detach { session, exchange: exchange(1_000 + chance.below(step)) },
+            _ => {
+                table.send(at(1), &session, format!("own {of} {step}").as_bytes());
+                continue;
+            }
+        };
+        said.push(format!("{:?}", table.handle_query(at(1), query)));
+        if drains {
+            table.handle_timeout(at(0));
+            told.extend(core::iter::from_fn(|| table.poll_output()));
+        }
+    }
+    told.extend(core::iter::from_fn(|| table.poll_output()));
+    (said, told)
+}
+
+/// HTTPL-35, HTTPL-41: whatever happens in whatever order, each event is passed on once, those of a stream in
+/// order, and an exchange hears one stream. When the table is drained makes no difference, and a replay none.
+#[test]
+fn each_event_is_passed_on_once_and_in_order() {
+    let mut delivered = 0;
+    for seed in 1..400 {
+        let (said, told) = run(seed, true);
+        assert!((&said, &told) == (&run(seed, false).0, &run(seed, false).1), "seed {seed}");
+        let mut last = alloc::collections::BTreeMap::new();
+        let mut heard = alloc::collections::BTreeMap::new();
+        for output in told {
+            let SessionOutput::Deliver { exchange, event } = output else { continue };
+            delivered += 1;
+            let before = last.insert(event.id.stream, event.id.number);
+            assert!(before.is_none_or(|before| before < event.id.number), "seed {seed}: {event:?}");
+            let stream = *heard.entry(exchange).or_insert(event.id.stream);
+            assert_eq!(stream, event.id.stream, "seed {seed}: one exchange, two streams");
+        }
+    }
+    assert!(delivered > 500, "{delivered}");
+}
