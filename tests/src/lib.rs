@@ -79,6 +79,7 @@ macro_rules! parity {
                 results_that_do_not_fit_become_internal_errors, failures_are_not_held_against_the_output_schema,
                 checks_of_results_can_warn_or_be_off, structured_content_of_any_kind_comes_with_its_text;
             sessions: a_lost_connection_is_taken_up_again, a_handler_lets_its_client_poll,
+                a_client_that_comes_back_is_asked_still, what_was_asked_has_its_time_without_a_connection,
                 the_end_of_a_session_ends_its_streams, stopping_ends_streams, a_foreign_event_id_is_refused,
                 a_session_belongs_to_who_opened_it, two_services_share_a_store, a_store_that_fails_is_no_session,
                 a_stateless_server_needs_no_session, a_server_may_answer_in_json_only;

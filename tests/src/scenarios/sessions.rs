@@ -14,7 +14,7 @@ use super::{Host, hosted};
 use crate::kit::{Kit, Server};
 use crate::support::{Events, Gate, Raw};
 
-const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}"#;
+const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{}},"clientInfo":{"name":"raw","version":"1"}}}"#;
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 
 #[derive(Deserialize, JsonSchema)]
@@ -42,6 +42,10 @@ fn server<K: Kit>() -> (Server<K>, Gate, Events) {
                 gate.wait().await;
                 Ok("done")
             }
+        })
+        .tool(Tool::new("ask"), async |_: Nothing, cx: Context| Ok(cx.roots("roots").await?.len()))
+        .tool(Tool::new("ask_briefly"), async |_: Nothing, cx: Context| {
+            Ok(cx.roots("roots").within(Duration::from_millis(200)).await?.len())
         })
         .on_error(move |report| errors.tell(report.to_string()));
     (server, gate, events)
@@ -138,6 +142,44 @@ pub fn a_handler_lets_its_client_poll<K: Kit>(_: &str) {
     back.expect("text/event-stream");
     host.gate.open();
     back.expect(r#""id":7,"result""#);
+    ended(&mut back);
+    host.end();
+}
+
+/// HTTPL-11, HTTPL-39, HTTPL-40: what a client was asked is asked again when it comes back, and its answer counts.
+pub fn a_client_that_comes_back_is_asked_still<K: Kit>(_: &str) {
+    let host = start::<K>(|server| server);
+    let session = open(&host.url, "");
+    let mut raw = Raw::connect(&host.url);
+    raw.post(&session, &call("ask"));
+    let primed = id(&mut raw);
+    let asked = raw.expect("roots/list");
+    drop(raw);
+    let mut back = listen(&host.url, &session, Some(&primed));
+    assert_eq!(back.expect("roots/list"), asked);
+    let request: serde_json::Value = serde_json::from_str(asked.trim_start_matches("data: ")).unwrap();
+    let answer = serde_json::json!({
+        "jsonrpc": "2.0", "id": request["id"], "result": { "roots": [{ "uri": "file:///a" }] },
+    });
+    assert_eq!(status(&host.url, &session, &answer.to_string()), 202);
+    assert!(back.expect(r#""id":7,"result""#).contains(r#""text":"1""#));
+    ended(&mut back);
+    host.end();
+}
+
+/// A call that goes on without a connection is not left waiting for an answer that nobody can give.
+pub fn what_was_asked_has_its_time_without_a_connection<K: Kit>(_: &str) {
+    let host = start::<K>(|server| server);
+    let session = open(&host.url, "");
+    let mut raw = Raw::connect(&host.url);
+    raw.post(&session, &call("ask_briefly"));
+    let primed = id(&mut raw);
+    raw.expect("roots/list");
+    drop(raw);
+    let mut back = listen(&host.url, &session, Some(&primed));
+    back.expect("roots/list");
+    back.expect("notifications/cancelled");
+    back.expect(r#""id":7"#);
     ended(&mut back);
     host.end();
 }
