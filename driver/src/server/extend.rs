@@ -21,6 +21,12 @@ impl<R: Runtime> Server<R> {
         self.configure(|config| config.set_identity(change(config.identity().clone())))
     }
 
+    /// Advice to the model on how to use the server.
+    #[must_use]
+    pub fn instructions(self, instructions: impl Into<String>) -> Self {
+        self.configure(|config| config.instructions = Some(instructions.into()))
+    }
+
     /// Entries on one page of a list. Default: all on one.
     #[must_use]
     pub fn page_size(self, entries: usize) -> Self {
@@ -35,6 +41,20 @@ impl<R: Runtime> Server<R> {
     pub fn cache(self, ttl: Duration, scope: CacheScope) -> Self {
         let ttl = TtlMs(u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX));
         self.configure(|config| config.cache = CacheHint::new(ttl, scope))
+    }
+
+    /// Offers log messages: see [`Context::log`](crate::Context::log). Deprecated by revision 2026-07-28.
+    #[must_use]
+    pub fn logging(self) -> Self {
+        self.configure(|config| config.logging = true)
+    }
+
+    /// Attaches something of the application, for handlers to find in
+    /// [`Context::extensions`](crate::Context::extensions); one value of each type.
+    #[must_use]
+    pub fn attach<T: Send + Sync + 'static>(mut self, value: T) -> Self {
+        self.extensions = self.extensions.with(value);
+        self
     }
 
     /// Adds a method that is not the protocol's, such as `acme/restock`, for clients that know of it. The handler

@@ -196,12 +196,6 @@ impl<R: Runtime> Server<R> {
         self
     }
 
-    /// Advice to the model on how to use the server.
-    #[must_use]
-    pub fn instructions(self, instructions: impl Into<String>) -> Self {
-        self.configure(|config| config.instructions = Some(instructions.into()))
-    }
-
     /// Adds a tool. A definition that the specification forbids is the error that serving ends with at once.
     ///
     /// A handler is called again and again, so what it uses must outlive each call. An `async` closure may
@@ -428,12 +422,6 @@ impl<R: Runtime> Server<R> {
         self.configure(|config| config.state = Some(Arc::new(codec)))
     }
 
-    /// Offers log messages: see [`Context::log`](crate::Context::log). Deprecated by revision 2026-07-28.
-    #[must_use]
-    pub fn logging(self) -> Self {
-        self.configure(|config| config.logging = true)
-    }
-
     /// Answers HTTP requests for this host, too, and for web pages that it serves. Default: loopback names
     /// only, so that no web page can reach a server on its visitor's machine. Without a port every port is
     /// meant.
@@ -497,14 +485,6 @@ impl<R: Runtime> Server<R> {
     #[must_use]
     pub fn principal(mut self, principal: Principal) -> Self {
         self.principal = Some(Arc::new(principal));
-        self
-    }
-
-    /// Attaches something of the application, for handlers to find in
-    /// [`Context::extensions`](crate::Context::extensions); one value of each type.
-    #[must_use]
-    pub fn attach<T: Send + Sync + 'static>(mut self, value: T) -> Self {
-        self.extensions = self.extensions.with(value);
         self
     }
 
