@@ -18,8 +18,10 @@ use crate::model::completion::CompletionArgument;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Target {
-    /// `tools/call`: a tool of the catalog, with [`Call::arguments`](super::Call::arguments). Answered by a
-    /// [`CallToolResult`](crate::model::CallToolResult).
+    /// `tools/call`: a tool of the catalog, with [`Call::arguments`](super::Call::arguments), which are to be held
+    /// against its schema by [`Call::check_arguments`](super::Call::check_arguments). Answered by a
+    /// [`CallToolResult`](crate::model::CallToolResult), which
+    /// [`ToolEntry::check_output`](super::ToolEntry::check_output) looks at.
     Tool(Arc<ToolEntry>),
     /// `prompts/get`: a prompt of the catalog, with [`Call::arguments`](super::Call::arguments). All of them
     /// are strings, and the required ones are there. Answered by a
