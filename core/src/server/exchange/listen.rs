@@ -115,7 +115,7 @@ impl Exchange {
 
     /// A stream that is idle, as most are most of the time, holds no buffers.
     pub(super) fn shrink(&mut self) {
-        if let Stage::Listening(_) = self.stage {
+        if let Stage::Listening(_) | Stage::Carrying { .. } = self.stage {
             self.outputs.shrink_to(0);
             self.reply.transmit.shrink();
         }

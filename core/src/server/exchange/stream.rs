@@ -12,6 +12,7 @@ use crate::dialect::{Era, Revision};
 use crate::server::call::CallId;
 use crate::server::events::{Event, StreamId};
 use crate::server::headers;
+use crate::server::received::Received;
 use crate::server::sessions::{Listening, SessionQuery, Then};
 use crate::time::{Duration, Now};
 use crate::wire::jsonrpc::RequestId;
@@ -89,6 +90,8 @@ impl Exchange {
         let revision = listening.state.revision;
         let ids = self.config.http.resumable && revision.dialect().http.resumption;
         self.stage = Stage::Carrying { ids };
+        // Nothing of the request is looked at again, and it may be carried for days.
+        self.head = Received::default();
         if self.reply.has_left() {
             return self.stop_carrying(None, true);
         }
