@@ -92,7 +92,7 @@ macro_rules! parity {
                 stopping_ends_streams_with_their_result, streams_of_changes_are_bounded,
                 the_application_refuses_listeners, a_client_that_does_not_read_holds_up_nobody,
                 servers_share_a_bus, legacy_sessions_are_told_on_their_stream,
-                a_rule_decides_what_is_there;
+                a_rule_decides_what_is_there, unwise_tools_that_come_later_are_reported;
             tools: arguments_come_raw_under_a_schema_by_hand, a_schema_by_hand_comes_first, a_tool_without_parameters_says_so,
                 a_tool_without_a_schema_is_refused, unwise_names_are_reported, reports_blame_the_right_side;
         }

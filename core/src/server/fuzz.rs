@@ -129,6 +129,8 @@ fn protected(config: &Config) -> Arc<Config> {
     let mut config = config.clone();
     let server =
         ResourceServer::new("https://s.example/mcp").scopes(["use"]).method_scopes("tools/call", ["call"]);
+    let rule = |viewer: &Viewer, item: Item<'_>| viewer.has_scope("call") || item.name() == "book";
+    config.visible = Some(Visibility::new(rule));
     config.http = HttpPolicy::default().resource_server(server).cors(Cors::new());
     Arc::new(config)
 }

@@ -565,12 +565,14 @@ impl<R: Runtime> Server<R> {
             }
             None => false,
         }));
-        for entry in shared.config.tools.iter() {
-            for warning in &entry.warnings {
-                shared.report(&Report::ours(format!("tool {}", entry.tool.name), warning));
+        let shared = Arc::new(shared);
+        let this = Arc::downgrade(&shared);
+        shared.live.set_hook(Arc::new(move |report| {
+            if let Some(shared) = this.upgrade() {
+                shared.report(report);
             }
-        }
-        Ok(Arc::new(shared))
+        }));
+        Ok(shared)
     }
 
     #[cfg(feature = "seal")]

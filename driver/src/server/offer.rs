@@ -1,12 +1,14 @@
 //! What a server offers, as snapshots: one is in force, and a change puts another in its place.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use mcp_proto::error::ApiMisuse;
-use mcp_proto::server::{Change, Config, CustomMethod, ListChanges, Target};
+use mcp_proto::server::{Change, Config, CustomMethod, ListChanges, Target, ToolEntry};
 
+use super::ErrorHook;
 use crate::bus::{Bus, LocalBus};
+use crate::context::Report;
 use crate::handler::{Boxed, Handlers, Run};
 use crate::prompt::{Prompt, PromptArguments};
 use crate::resource::{Resource, ResourceTemplate};
@@ -195,6 +197,8 @@ pub(crate) struct Live {
     /// Counts the snapshots, so that whoever has one sees without the lock whether it is still in force.
     generation: AtomicU64,
     bus: Mutex<Arc<dyn Bus>>,
+    /// Hears of what is unwise about definitions, once the server serves.
+    on_error: OnceLock<ErrorHook>,
 }
 
 impl Live {
@@ -204,12 +208,34 @@ impl Live {
             offer: Mutex::new(Arc::new(offer)),
             generation: AtomicU64::new(0),
             bus: Mutex::new(Arc::new(LocalBus::new())),
+            on_error: OnceLock::new(),
         }
     }
 
     /// The snapshot in force.
     pub(crate) fn offer(&self) -> Arc<Offer> {
         self.lock().clone()
+    }
+
+    /// From now on the hook hears of what is unwise about definitions; and at once of those that there are.
+    pub(crate) fn set_hook(&self, hook: ErrorHook) {
+        // A server begins to serve once.
+        let _ = self.on_error.set(hook);
+        self.warn(None, &self.offer());
+    }
+
+    /// Tells what is unwise about the tools that `new` has and `old` had not.
+    pub(crate) fn warn(&self, old: Option<&Offer>, new: &Offer) {
+        let Some(hook) = self.on_error.get() else { return };
+        let had = |entry: &Arc<ToolEntry>| {
+            let before = old.and_then(|old| old.config.tools.get(&entry.tool.name));
+            before.is_some_and(|before| Arc::ptr_eq(before, entry))
+        };
+        for entry in new.config.tools.iter().filter(|entry| !had(entry)) {
+            for warning in &entry.warnings {
+                hook(&Report::ours(format!("tool {}", entry.tool.name), warning));
+            }
+        }
     }
 
     /// What changes are published on.

@@ -50,6 +50,7 @@ impl Registry {
         let mut steps = changes.steps.into_iter();
         let replaced = self.live.replace(|offer| steps.try_for_each(|step| step(offer)))?;
         let (old, new) = replaced;
+        self.live.warn(Some(&old), &new);
         let changes = new.changes_since(&old);
         drop((old, new));
         changes.iter().for_each(|change| self.publish(change));

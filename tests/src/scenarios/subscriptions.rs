@@ -369,3 +369,16 @@ pub fn a_rule_decides_what_is_there<K: Kit>(_: &str) {
         host.end();
     }
 }
+
+/// What is unwise about a tool is reported whenever it comes, once.
+pub fn unwise_tools_that_come_later_are_reported<K: Kit>(_: &str) {
+    let (tell, events) = Events::new();
+    let (server, registry) = changeable::<K>();
+    let server = server.on_error(move |report| tell.tell(report.to_string()));
+    let host = host::<K>(server);
+    registry.change(|offer| offer.tool(no_arguments("un wise"), |_: Json, _: Context| Ok("x"))).unwrap();
+    registry.change(|offer| offer.remove_tool("old")).unwrap();
+    host.end();
+    let told = events.others();
+    assert_eq!(told.iter().filter(|event| event.contains("tool un wise")).count(), 1, "{told:?}");
+}

@@ -242,7 +242,8 @@ impl Exchange {
         let differs = self.config.visible.is_some() && request.method != "initialize";
         if differs && self.state.is_none() {
             // What is there depends on whose session it is.
-            let session = self.session.clone().ok_or_else(no_session)?;
+            let session = self.session.clone().or_else(|| self.no_session_needed());
+            let session = session.ok_or_else(no_session)?;
             return Ok(Verdict::Ask(SessionQuery::Load { session }, Asked::Late));
         }
         let viewer = self.state.as_ref().filter(|_| differs);

@@ -10,7 +10,7 @@ use crate::time::Now;
 
 impl Sessions {
     /// Something has changed: tells every session whose client is ready and to hear of it (SUBL-04 to SUBL-07).
-    /// What `config` does not declare is not told.
+    /// What `config` does not declare is not told. Of a resource is told whoever saw it when he subscribed to it.
     pub fn publish(&mut self, now: Now, config: &Config, change: &Change) {
         let told = self.open.iter().filter(|(_, entry)| entry.state.is_told(change, config));
         let told: Vec<_> = told.map(|(session, _)| session.clone()).collect();

@@ -353,3 +353,33 @@ fn what_is_there_depends_on_who_asks() {
     assert_eq!(web.ask(legacy_head(Some(&SessionId::new("none"))), CALL).status(), 404);
     assert_eq!(web.ask(legacy_head(None), CALL).status(), 400);
 }
+
+/// Without sessions a rule judges by the request alone.
+#[test]
+fn what_is_there_without_sessions_depends_on_the_request() {
+    use crate::server::Visibility;
+    let policy = HttpPolicy { stateless: true, ..HttpPolicy::default() };
+    let rule = Visibility::new(|viewer, item| viewer.has_scope("staff") || item.name() != "add");
+    let mut web = Web::new(changing().http(policy).visible(rule));
+    assert!(!web.ask(legacy_head(None), LIST).body.contains(r#""name":"add""#));
+    assert!(web.ask(legacy_head(None), CALL).calls.is_empty());
+    let mut exchange = Exchange::new(now(), ExchangeId::new(9), Arc::clone(&web.config), legacy_head(None));
+    exchange.handle_principal(now(), Arc::new(Principal::new("ada").scopes(["staff"])));
+    exchange.handle_body(now(), CALL.as_bytes());
+    exchange.handle_end(now(), End::Complete);
+    assert!(matches!(exchange.poll_output(), Some(ExchangeOutput::Call(..))));
+}
+
+/// SUB-17: a stream of changes carries nothing else.
+#[test]
+fn progress_and_logs_do_not_come_on_a_stream_of_changes() {
+    let mut web = Web::new(changing());
+    let mut trip = listening(&mut web);
+    let log = LoggingMessageNotificationParams::new(LoggingLevel::Error, Json::parse("1").unwrap());
+    for call in [CallId(0), CallId(1)] {
+        trip.exchange.progress(now(), call, &Progress::new(1.0));
+        trip.exchange.log(now(), call, &log);
+    }
+    web.drive(&mut trip);
+    assert_eq!(trip.events().len(), 1);
+}
