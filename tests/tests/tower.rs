@@ -8,7 +8,10 @@ use mcp_tests::kit::{Kit, OnTokio};
 use mcp_tests::rig;
 use mcp_tests::support::{Events, Gate, Raw};
 use mcp_tokio::tower::IntoService;
-use mcp_tokio::{Calls, Client, Context, EraChoice, Options, Principal, Server, Tool};
+use mcp_tokio::{
+    AuthRefusal, BearerToken, Calls, Client, Context, EraChoice, Grant, Options, Principal, ResourceServer,
+    Server, Tool,
+};
 use serde_json::json;
 
 /// An axum application with a rig at `/mcp`.
@@ -172,6 +175,44 @@ fn handlers_find_what_the_application_attached() {
     let mut raw = Raw::connect(&url);
     raw.post(&fields("see"), &body("see", "{}"));
     assert!(raw.answer().body.contains("ada in north"));
+}
+
+/// AUTHS-01, AUTHS-03, AUTHS-12: tokens are checked behind axum, too, and the metadata is served where it is routed.
+#[test]
+fn tokens_are_checked() {
+    let _entered = OnTokio::enter();
+    let resource =
+        ResourceServer::new("https://rig.example/mcp").authorization_server("https://auth.example");
+    let server: Server = Server::new("authorized", "1")
+        .tool(Tool::new("see"), async |_: Nothing, cx: Context| {
+            Ok(cx.principal().map_or("nobody".to_owned(), |principal| principal.subject.clone()))
+        })
+        .resource_server(resource, async |token: BearerToken| match token.as_str() {
+            "ada" => Ok(Grant::new(Principal::new("ada")).audience_checked()),
+            _ => Err(AuthRefusal::Invalid),
+        });
+    let service = server.into_service().unwrap();
+    let router = axum::Router::new()
+        .route_service("/.well-known/oauth-protected-resource/mcp", service.clone())
+        .route_service("/mcp", service.clone());
+    let listener = OnTokio::block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    let mut raw = Raw::connect(&url);
+    for (token, status) in
+        [("", 401), ("Authorization: Bearer eve\r\n", 401), ("Authorization: Bearer ada\r\n", 200)]
+    {
+        raw.post(&format!("{token}{}", fields("see")), &body("see", "{}"));
+        let answer = raw.answer();
+        assert_eq!((answer.status, answer.header("WWW-Authenticate").is_some()), (status, status == 401));
+        assert_eq!(answer.body.contains("\"ada\""), status == 200);
+    }
+    raw.write("GET /.well-known/oauth-protected-resource/mcp HTTP/1.1\r\nHost: rig.example\r\n\r\n");
+    assert!(raw.answer().body.contains("https://auth.example"));
+    // And once it is to stop, it takes no more.
+    OnTokio::block_on(service.http_service().drain(std::time::Duration::ZERO)).unwrap();
+    raw.post(&format!("Authorization: Bearer ada\r\n{}", fields("see")), &body("see", "{}"));
+    assert_eq!(raw.answer().status, 503);
 }
 
 /// Our client speaks to it in both eras, sessions included.

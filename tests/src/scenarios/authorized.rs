@@ -66,7 +66,7 @@ fn challenge(answer: &Answer) -> &str {
     answer.header("WWW-Authenticate").unwrap_or_default()
 }
 
-/// AUTHS-01, AUTHS-03, AUTHS-07, AUTHS-09, AUTHS-12, AUTHS-19, SEC-10: with a verifier of either sort, in either era.
+/// HTTP-06, AUTHS-01, AUTHS-03, AUTHS-07, AUTHS-09, AUTHS-12, AUTHS-19, SEC-10: with a verifier of either sort, in either era.
 pub fn a_token_is_demanded_and_checked<K: Kit>(_: &str) {
     let hosts: [Host<K>; 2] = [
         host(async |token: BearerToken| look_up(&token), |_| {}),

@@ -206,7 +206,7 @@ pub fn an_unknown_tool_is_refused_with_a_suggestion<K: Kit>(program: &str) {
     });
 }
 
-/// 64 calls of one client run at the same time: none of them is answered before all have begun.
+/// HTTP-29: 64 calls of one client run at the same time: none of them is answered before all have begun.
 pub fn many_calls_run_at_once<K: Kit>(program: &str) {
     everywhere::<K>(program, |Pair { client, .. }| {
         let calls: Vec<_> = (0..64)

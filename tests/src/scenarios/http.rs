@@ -49,7 +49,7 @@ pub(super) fn legacy(id: u32, tool: &str) -> String {
     )
 }
 
-/// B41: closing the response cancels a modern request (HTTP-20), and leaves a legacy one alone (HTTPL-23),
+/// B41, HTTP-21: closing the response cancels a modern request (HTTP-20), and leaves a legacy one alone (HTTPL-23),
 /// whether anything of the response was sent or not.
 pub fn a_disconnect_cancels_a_modern_call_only<K: Kit>(_: &str) {
     let host = host::<K>(|_| {});

@@ -19,7 +19,7 @@ fn ask(url: &str, method: &str, target: &str, fields: &str, body: &str) -> Answe
     raw.answer()
 }
 
-/// B32, B33, B40, HTTP-01, HTTP-25, HTTP-30, HTTPL-28: what is not admitted is refused with the status for it.
+/// B32, B33, B40, HTTP-01, HTTP-25, HTTP-30, HTTPL-28, SEC-26: what is not admitted is refused with the status for it.
 pub fn requests_that_are_not_admitted_are_told_why<K: Kit>(_: &str) {
     let host = host::<K>(|limits| limits.message = 1_000);
     let (mcp, body) = modern("pid");

@@ -44,7 +44,7 @@ fn ask(web: &mut Web, head: RequestHead, body: &str, grant: Grant) -> Trip {
     trip
 }
 
-/// AUTHS-03, AUTHS-04, AUTHS-05, AUTHS-12, AUTHS-19, SEC-10: whatever is asked, in either era, and before a byte of
+/// AUTHS-03, AUTHS-04, AUTHS-05, AUTHS-12, AUTHS-19, SEC-10, HTTP-12, HTTP-13: whatever is asked or told, in either era, and before a byte of
 /// it is read. A token in the query is none.
 #[test]
 fn a_request_without_a_token_is_challenged() {
@@ -161,7 +161,8 @@ fn a_token_that_is_not_valid_is_challenged() {
     }
 }
 
-/// AUTHS-13 to AUTHS-16: everything that a call needs is told at once, in both eras.
+/// AUTHS-06, AUTHS-13, AUTHS-14, AUTHS-15, AUTHS-16: everything that a call needs is told at once, in both eras and
+/// in the same order.
 #[test]
 fn a_tool_is_for_callers_with_its_scopes() {
     let mut web = protected();

@@ -209,3 +209,12 @@ fn a_body_that_takes_too_long_is_given_up() {
     let Some(ExchangeOutput::Head(head, _)) = exchange.poll_output() else { panic!("no head") };
     assert_eq!((head.status, exchange.poll_timeout()), (408, None));
 }
+
+/// HTTP-26, HTTP-27: what only sessions have means nothing to a server without them.
+#[test]
+fn a_modern_only_server_ignores_what_belongs_to_sessions() {
+    let mut web = Web::new(config().revisions(Revisions::era(Era::Modern)));
+    let fields = [("Last-Event-ID", Some("7-1")), ("Mcp-Session-Id", Some("none"))];
+    let trip = web.ask(with(modern_head("tools/list", None), &fields), &modern("1", "tools/list", ""));
+    assert_eq!((trip.status(), trip.field("mcp-session-id"), trip.ended), (200, "", true));
+}
