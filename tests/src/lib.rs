@@ -42,6 +42,9 @@ macro_rules! parity {
                 rounds_on_behalf_of_a_handler_are_bounded,
                 a_page_can_be_demanded,
                 asks_end_with_their_time_and_their_call,
+                a_question_that_is_dropped_is_taken_back,
+                hooks_are_around_handlers_that_ask,
+                deprecated_questions_are_said_once,
                 asks_over_http_are_answered_by_a_post,
                 modern_clients_over_http_are_asked_by_results;
             features: prompts_are_listed_and_filled_in, a_prompt_is_no_tool_of_the_same_name,

@@ -117,6 +117,19 @@ pub enum InputRequest {
 }
 
 impl InputRequest {
+    /// Whether it can be asked, of anybody: see what its parameters check.
+    ///
+    /// # Errors
+    /// What is wrong, for people.
+    pub fn check(&self) -> Result<(), &'static str> {
+        match self {
+            Self::Elicit(params) => params.check(),
+            Self::CreateMessage(params) => params.check(),
+            Self::ListRoots => Ok(()),
+            Self::Unknown { .. } => Err("it is nothing that clients can be asked for"),
+        }
+    }
+
     /// The method that is asked for.
     pub fn method(&self) -> &str {
         match self {

@@ -2,6 +2,7 @@
 //!
 //! <https://modelcontextprotocol.io/specification/2026-07-28/client/sampling>
 
+mod balance;
 mod message;
 #[cfg(test)]
 mod tests;

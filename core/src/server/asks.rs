@@ -211,6 +211,7 @@ fn known(revision: Revision, request: &InputRequest) -> Result<(), AskError> {
     if !dialect.server_requests {
         return lacks("requests of the server; ask by a result instead");
     }
+    request.check().map_err(ApiMisuse::new)?;
     match request {
         InputRequest::Elicit(_) if dialect.elicitation == ElicitationModes::None => lacks("elicitation"),
         InputRequest::Elicit(ElicitRequestParams::Url(params)) => {
@@ -231,10 +232,6 @@ fn known(revision: Revision, request: &InputRequest) -> Result<(), AskError> {
             if !dialect.sampling_tools && (!params.tools.is_empty() || params.tool_choice.is_some()) =>
         {
             lacks("sampling with tools")
-        }
-        InputRequest::Unknown { method, .. } => {
-            let method = Excerpt(method);
-            Err(ApiMisuse::new(alloc::format!("`{method}` is nothing that a client can be asked for")).into())
         }
         _ => Ok(()),
     }

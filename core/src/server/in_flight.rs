@@ -7,7 +7,6 @@ use super::call::{Call, CallId, Progress, WriteResult, resource_not_found};
 use super::target::{ProtocolRequest, Target};
 use crate::dialect::Revision;
 use crate::error::{ApiMisuse, ErrorObject};
-use crate::model::input_required::InputRequest;
 use crate::model::logging::LoggingLevel;
 use crate::wire::jsonrpc::{ProgressToken, RequestId};
 
@@ -92,15 +91,13 @@ impl InFlight {
     pub(super) fn unfit(&self, id: CallId, result: &dyn WriteResult) -> Option<ApiMisuse> {
         let result = result.input_required()?;
         let running = self.running.get(self.place(id)?)?;
-        let known = |request: &InputRequest| running.revision.knows_input_request(request.method());
         let what = if !running.may_require_input {
             "this request cannot be answered with a result that asks for input"
         } else if result.input_requests.is_empty() && result.request_state.is_none() {
             "a result that asks for input must have input requests or a request state"
-        } else if !result.input_requests.values().all(known) {
-            "a result asks for something that clients cannot be asked for"
         } else {
-            return None;
+            let wrong = result.input_requests.values().find_map(|request| request.check().err())?;
+            return Some(ApiMisuse::new(alloc::format!("a result asks for what cannot be asked: {wrong}")));
         };
         Some(ApiMisuse::new(what))
     }

@@ -151,6 +151,8 @@ impl Journal {
         } else if !state.target().may_require_input() {
             let what = "request for input in answer to this method".into();
             Progress::Settled(Err(AskError::NotSupported { what }))
+        } else if let Err(wrong) = request.check() {
+            Progress::Settled(Err(ApiMisuse::new(wrong).into()))
         } else if let Some(required) = lacking(revision, &self.declared, [request]) {
             Progress::Settled(Err(AskError::Missing { required: required.into() }))
         } else {

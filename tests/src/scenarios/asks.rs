@@ -1,10 +1,12 @@
 //! Servers that ask their client in the middle of a call, with clients by hand: one that was greeted by a
 //! handshake and is sent requests, and a modern one that is told what is asked and comes again.
 
+use std::future::{Future, IntoFuture, poll_fn};
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 
 use mcp_driver::model::{
@@ -298,6 +300,12 @@ fn asking<R: Runtime>(server: Server<R>, holds: &Arc<AtomicUsize>) -> Server<R> 
         .tool(Tool::new("page"), async |_: Nothing, cx: Context| {
             cx.elicit_url("pay", "pay", "https://example.com/pay").await?;
             Ok("on the way")
+        })
+        .tool(Tool::new("impatient"), async |_: Nothing, cx: Context| {
+            let mut asking = Box::pin(cx.roots("dirs").into_future());
+            poll_fn(|cx| Poll::Ready(asking.as_mut().poll(cx).is_ready())).await;
+            drop(asking);
+            Ok("went on")
         })
         .tool(Tool::new("hurried"), async |_: Nothing, cx: Context| {
             match cx.roots("dirs").within(Duration::from_millis(20)).await {
@@ -633,7 +641,7 @@ pub fn asks_end_with_their_time_and_their_call<K: Kit>(_: &str) {
     );
     assert_eq!(peer.read()["result"]["content"][0]["text"], "the client did not answer within 20ms");
 
-    for tool in ["book", "book_blocking"] {
+    for tool in ["book", "book_blocking", "manual"] {
         let id = peer.request("tools/call", json!({ "name": tool, "arguments": {} }));
         let asked = peer.read();
         assert_eq!(asked["method"], "elicitation/create");
@@ -645,6 +653,65 @@ pub fn asks_end_with_their_time_and_their_call<K: Kit>(_: &str) {
         );
     }
     assert_eq!(peer.call("maybe", json!({}), seat_and_confirm).text(), "4A");
+}
+
+/// A question that nobody waits for any more is taken back, and the handler goes on.
+pub fn a_question_that_is_dropped_is_taken_back<K: Kit>(_: &str) {
+    let (mut peer, _) = peer::<K>(Some("2025-11-25"), ALL);
+    peer.request("tools/call", json!({ "name": "impatient", "arguments": {} }));
+    let asked = peer.read();
+    let gone = peer.read();
+    assert_eq!(
+        (&gone["method"], &gone["params"]["requestId"]),
+        (&json!("notifications/cancelled"), &asked["id"])
+    );
+    assert_eq!(peer.read()["result"]["content"][0]["text"], "went on");
+}
+
+/// Hooks are around a call with all its rounds on a legacy connection, and around each round in the modern era.
+pub fn hooks_are_around_handlers_that_ask<K: Kit>(_: &str) {
+    for version in SPEECHES {
+        let (tell, events) = Events::new();
+        let server = server(&Arc::default()).around(move |request, next| {
+            let (tell, name) = (tell.clone(), request.name().to_owned());
+            async move {
+                let answer = next.run().await;
+                tell.tell(format!("{name}: {}", answer.kind()));
+                answer
+            }
+        });
+        let mut peer = Peer::connect::<K>(server, version, ALL);
+        for tool in ["book", "book_blocking", "manual"] {
+            let outcome = peer.call(tool, json!({}), |key, request| match key {
+                "first" | "last" => accept(json!({ "name": key })),
+                key => seat_and_confirm(key, request),
+            });
+            assert_eq!(outcome.asked, 2);
+            let rounds = if version.is_some() { 0 } else { 2 };
+            for _ in 0..rounds {
+                events.expect(&format!("{tool}: input required"));
+            }
+            events.expect(&format!("{tool}: ok"));
+        }
+        assert!(events.others().iter().all(|event| !event.contains("book")), "{:?}", events.others());
+    }
+}
+
+/// VER-24: what is deprecated works, and is said once.
+pub fn deprecated_questions_are_said_once<K: Kit>(_: &str) {
+    let (tell, events) = Events::new();
+    let server = server(&Arc::default()).on_error(move |report| tell.tell(report.to_string()));
+    let mut peer = Peer::connect::<K>(server, None, ALL);
+    for _ in 0..2 {
+        peer.call("several", json!({}), |key, _| match key {
+            "who" => did("decline"),
+            "say" => sampled("x"),
+            _ => roots(),
+        });
+    }
+    events.expect("sampling is deprecated by revision 2026-07-28");
+    events.expect("roots are deprecated by revision 2026-07-28");
+    assert!(events.others().is_empty(), "{:?}", events.others());
 }
 
 /// HTTPL-11, HTTPL-06: over HTTP the request is on the stream of its call, the answer a POST of its own.

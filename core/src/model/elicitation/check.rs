@@ -1,5 +1,6 @@
 //! Whether what a user filled in is what the form asked for (ELIC-32, ELIC-33).
 
+use super::ElicitRequestParams;
 use super::schema::{
     ElicitationSchema, EnumOption, NumberSchema, PrimitiveSchemaDefinition, StringFormat, StringSchema,
 };
@@ -27,6 +28,28 @@ impl ElicitationSchema {
             if let Some(value) = members.get(name) {
                 field.check(value).map_err(|expected| format!("{name}: expected {expected}"))?;
             }
+        }
+        Ok(())
+    }
+}
+
+impl ElicitRequestParams {
+    /// Whether this can be asked: a form whose fields there are (ELIC-11), or a URL that is one (ELIC-17).
+    ///
+    /// # Errors
+    /// What is wrong, for people.
+    pub fn check(&self) -> Result<(), &'static str> {
+        let schema = match self {
+            Self::Form(params) => &params.requested_schema,
+            Self::Url(params) if is_uri(&params.url) => return Ok(()),
+            Self::Url(_) => return Err("the page to visit must be named by a whole URL"),
+        };
+        let fields = &schema.properties;
+        if fields.iter().any(|(_, field)| matches!(field, PrimitiveSchemaDefinition::Unknown(_))) {
+            return Err("a form has fields of kinds that forms cannot have");
+        }
+        if !schema.required.iter().all(|name| fields.iter().any(|(field, _)| field == name)) {
+            return Err("a form requires a field that it does not have");
         }
         Ok(())
     }
@@ -196,6 +219,7 @@ mod tests {
         BooleanSchema, LegacyTitledEnumSchema, TitledMultiSelectEnumSchema, TitledSingleSelectEnumSchema,
         UntitledMultiSelectEnumSchema, UntitledSingleSelectEnumSchema,
     };
+    use super::super::{ElicitRequestFormParams, ElicitRequestUrlParams};
     use super::*;
     use alloc::vec;
 
@@ -225,6 +249,21 @@ mod tests {
         assert_eq!(check(r#"{"b":true}"#), Err("a: missing".into()));
         assert_eq!(check(r#"{"a":true,"b":"secret"}"#), Err("b: expected a boolean".into()));
         assert_eq!(check("[]"), Err("expected an object".into()));
+    }
+
+    /// ELIC-11, ELIC-17
+    #[test]
+    fn what_cannot_be_asked_is_known_before() {
+        let form = |schema| ElicitRequestParams::from(ElicitRequestFormParams::new("m", schema)).check();
+        let page = |url| ElicitRequestParams::from(ElicitRequestUrlParams::new("m", url)).check();
+        assert_eq!(form(ElicitationSchema::new().required("f", BooleanSchema::new())), Ok(()));
+        let mut schema = ElicitationSchema::new();
+        schema.required.push("f".into());
+        assert!(form(schema).is_err());
+        let unknown = PrimitiveSchemaDefinition::Unknown(Json::empty_object());
+        assert!(form(ElicitationSchema::new().optional("f", unknown)).is_err());
+        assert_eq!(page("https://example.com/a?b=c"), Ok(()));
+        assert!(page("/a").is_err() && page("https://example.com/a b").is_err());
     }
 
     /// ELIC-33, ELIC-11
