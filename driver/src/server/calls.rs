@@ -84,6 +84,7 @@ impl Calls {
         }
     }
 
+    #[cfg(feature = "http")]
     pub(super) fn is_running(&self, id: CallId) -> bool {
         self.lock().contains_key(&id)
     }
