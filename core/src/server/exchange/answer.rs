@@ -119,7 +119,7 @@ impl Exchange {
         self.reported(now, head);
     }
 
-    /// Answers a [`Target::Protocol`](super::Target::Protocol) as if it had not been handed out. For another
+    /// Answers a [`Target::Protocol`](crate::server::Target::Protocol) as if it had not been handed out. For another
     /// call, nothing happens.
     pub fn proceed(&mut self, _now: Now, call: CallId) {
         let Some(asked) = self.calls.protocol(call) else { return };
