@@ -14,6 +14,8 @@ impl Exchange {
         match self.stage {
             Stage::Body | Stage::Bare(_) => {
                 self.body = alloc::vec::Vec::new();
+                // Nobody needs to know any more whose token that is.
+                self.outputs.retain(|output| !matches!(output, ExchangeOutput::Authenticate(_)));
                 self.refuse(None, Era::Modern, &refusal);
             }
             _ => {
