@@ -111,7 +111,9 @@ fn config(limits: Limits) -> Arc<Config> {
     let _ = prompts.insert(Prompt::new("greet").arguments([PromptArgument::new("who").required(true)]));
     let _ = resources.insert(Resource::new("f:s", "s"));
     let _ = templates.insert(ResourceTemplate::new("f:{a}/{b}{?q}", "t"));
-    let config = Config::new(Implementation::new("s", "1"));
+    let mut config = Config::new(Implementation::new("s", "1"));
+    // With the one set of bounds the machine answers lists itself, with the other they are handed out.
+    config.hand_out_all = limits.in_flight < Limits::default().in_flight;
     let config = config.tools(tools).prompts(prompts).resources(resources).templates(templates);
     Arc::new(
         config
@@ -253,7 +255,11 @@ fn run_connection(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
             8 | 9 => connection.respond(now, call, &*result(script.byte())),
             10 => connection.fail(now, call, &ErrorObject::new(-32042, "e")),
             11 => connection.progress(now, call, &Progress::new(f64::from(script.byte())).message("m")),
-            12 => connection.log(now, call, &log()),
+            12 => {
+                connection.log(now, call, &log());
+                connection.notify(now, call, "acme/z", &Json::empty_object());
+                connection.proceed(now, call);
+            }
             13 => {
                 assert!(connection.poll_timeout() == connection.poll_timeout());
                 connection.handle_timeout(at(0));
@@ -396,7 +402,11 @@ fn run_exchange(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
             8 | 9 => exchange.respond(now, call, &*result(script.byte())),
             10 => exchange.fail(now, call, &ErrorObject::new(-32021, "e")),
             11 => exchange.progress(now, call, &Progress::new(f64::from(script.byte()))),
-            12 => exchange.log(now, call, &log()),
+            12 => {
+                exchange.log(now, call, &log());
+                exchange.notify(now, call, "acme/z", &Json::empty_object());
+                exchange.proceed(now, call);
+            }
             13 => exchange.handle_cancel(now, &3.into()),
             16..=18 => {
                 let timeout = Some(Duration::from_millis(u64::from(script.byte())));
