@@ -1,6 +1,7 @@
 //! Servers: definition, and what runs them.
 
 mod calls;
+mod changing;
 #[cfg(feature = "http")]
 mod connection;
 #[cfg(feature = "http")]
@@ -26,12 +27,10 @@ use std::sync::Arc;
 
 use mcp_proto::diagnostic::Blame;
 use mcp_proto::dialect::{Era, Revision};
-use mcp_proto::error::{ApiMisuse, ErrorObject, code};
+use mcp_proto::error::{ApiMisuse, ErrorObject};
 use mcp_proto::limits::Limits;
 use mcp_proto::model::Implementation;
-use mcp_proto::server::{
-    Admission, Config, Item, Listen, OutputCheck, Principal, Revisions, StateCodec, Viewer, Visibility,
-};
+use mcp_proto::server::{Config, Listen, OutputCheck, Principal, Revisions, StateCodec};
 #[cfg(feature = "http")]
 use mcp_proto::server::{Cors, ResourceServer};
 #[cfg(feature = "seal")]
@@ -125,19 +124,6 @@ pub(crate) struct Shared<R: Runtime> {
 }
 
 impl<R: Runtime> Shared<R> {
-    /// Whether somebody may listen, as far as the application decides it. Call it with no lock held.
-    pub(crate) fn admit(&self, listen: &Listen) -> Admission {
-        let Some(hook) = &self.on_listen else { return Admission::Granted };
-        let mut admission = Admission::Refused(ErrorObject::new(code::INTERNAL, "internal error"));
-        hook::call(|| {
-            admission = match hook(listen) {
-                Ok(()) => Admission::Granted,
-                Err(refusal) => Admission::Refused(refusal),
-            };
-        });
-        admission
-    }
-
     pub(crate) fn report(&self, report: &Report) {
         spans::report(report);
         if let Some(hook) = &self.on_error {
@@ -305,68 +291,6 @@ impl<R: Runtime> Server<R> {
         if let Err(misuse) = self.live.build(add) {
             self.misuse.get_or_insert(misuse);
         }
-        self
-    }
-
-    /// A handle to change what the server offers, before and while it serves. Clients are promised to hear of
-    /// changes of all lists, even of empty ones, and of resources; to promise less,
-    /// [`configure`](Self::configure) it after this.
-    pub fn registry(&self) -> Registry {
-        self.live.promise();
-        Registry::new(self.live.clone())
-    }
-
-    /// Publishes changes on this bus, and tells clients what comes from it. Default: one within the server. The
-    /// same is promised as by [`registry`](Self::registry).
-    #[must_use]
-    pub fn bus(self, bus: impl Bus + 'static) -> Self {
-        self.live.set_bus(Arc::new(bus));
-        self.live.promise();
-        self
-    }
-
-    /// Decides what is there for whom: what is not there for somebody is in none of its lists, and asking for it
-    /// is answered like asking for what nobody has. Default: everything for everybody.
-    ///
-    /// The rule is asked often and in the middle of a request, so it decides by what it is given: it neither
-    /// waits nor calls the server. One that panics shows nothing.
-    ///
-    /// ```
-    /// # use mcp_driver::{Item, Runtime, Server, Viewer};
-    /// # fn guarded<R: Runtime>(server: Server<R>) -> Server<R> {
-    /// server.visible(|viewer: &Viewer, item: Item<'_>| {
-    ///     viewer.has_scope("admin") || !item.name().starts_with("admin_")
-    /// })
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn visible(self, rule: impl Fn(&Viewer, Item<'_>) -> bool + Send + Sync + 'static) -> Self {
-        let guarded = move |viewer: &Viewer, item: Item<'_>| {
-            let mut shown = false;
-            hook::call(|| shown = rule(viewer, item));
-            shown
-        };
-        self.configure(|config| config.visible = Some(Visibility::new(guarded)))
-    }
-
-    /// Asks whether a modern client may listen for changes; the error that refuses is for the client. What it
-    /// could not see otherwise it should not hear of either.
-    ///
-    /// ```
-    /// # use mcp_driver::{ErrorObject, Runtime, Server};
-    /// # fn known<R: Runtime>(server: Server<R>) -> Server<R> {
-    /// server.on_listen(|listen| match &listen.principal {
-    ///     Some(_) => Ok(()),
-    ///     None => Err(ErrorObject::new(1, "who are you?")),
-    /// })
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn on_listen(
-        mut self,
-        hook: impl Fn(&Listen) -> Result<(), ErrorObject> + Send + Sync + 'static,
-    ) -> Self {
-        self.on_listen = Some(Arc::new(hook));
         self
     }
 
