@@ -2,6 +2,7 @@ use super::*;
 use crate::dialect::Revision;
 use crate::model::capabilities::ClientCapabilities;
 use crate::model::lifecycle::{Implementation, InitializeRequestParams};
+use crate::model::logging::LoggingLevel;
 use crate::server::testing::at;
 
 fn limits() -> Limits {
