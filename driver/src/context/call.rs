@@ -1,0 +1,198 @@
+//! One call, as its handler, its task and its connection share it.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::task::{self, Poll, Waker};
+
+use mcp_proto::server::{Answer as Answered, AskId, Call, CallId, Target};
+use mcp_proto::time::Instant;
+
+use super::journal::Journal;
+use super::{Outlet, Report};
+use crate::around::{Answer, AnswerKind};
+use crate::handler::label;
+use crate::runtime::BoxFuture;
+use crate::spans::RequestSpan;
+use crate::wake::Promise;
+
+/// One call, as its handler, its task and its connection share it.
+pub(crate) struct CallState {
+    pub(super) outlet: Arc<dyn Outlet>,
+    pub(super) id: CallId,
+    pub(super) call: Call,
+    /// Where its answer goes when hooks are around it, instead of to its client.
+    pub(super) answer: Option<Promise<Answer>>,
+    pub(super) span: RequestSpan,
+    pub(super) cancelled: AtomicBool,
+    pub(super) wakers: Mutex<Vec<Waker>>,
+    /// What is left of an async handler that was not ready at once.
+    pub(super) rest: Mutex<Option<BoxFuture<()>>>,
+    /// The run before this one, whose hooks may still be around the call.
+    pub(super) before: Option<Arc<Self>>,
+    /// What it has asked and done; see [`journal`].
+    pub(super) journal: Mutex<Option<Box<Journal>>>,
+}
+
+impl CallState {
+    /// `hooked`: hooks are around it, which are given its answer.
+    pub(crate) fn new(outlet: Arc<dyn Outlet>, id: CallId, call: Call, hooked: bool) -> Arc<Self> {
+        let (cancelled, wakers, rest) = (AtomicBool::new(false), Mutex::default(), Mutex::default());
+        let (answer, journal) = (hooked.then(Promise::default), Mutex::default());
+        let span = RequestSpan::new(&call, || outlet.now().mono);
+        Arc::new(Self { outlet, id, call, answer, span, cancelled, wakers, rest, before: None, journal })
+    }
+
+    /// The same call, to be served once more.
+    pub(super) fn again(self: &Arc<Self>, journal: Journal) -> Arc<Self> {
+        let (cancelled, wakers, rest) = (AtomicBool::new(false), Mutex::default(), Mutex::default());
+        let (outlet, id, call, answer) =
+            (self.outlet.clone(), self.id, self.call.clone(), self.answer.clone());
+        let (span, journal) = (self.span.follow(), Mutex::new(Some(Box::new(journal))));
+        let before = Some(self.clone());
+        Arc::new(Self { outlet, id, call, answer, span, cancelled, wakers, rest, before, journal })
+    }
+
+    pub(crate) fn outlet(&self) -> &dyn Outlet {
+        &*self.outlet
+    }
+
+    pub(crate) fn id(&self) -> CallId {
+        self.id
+    }
+
+    pub(crate) fn now(&self) -> Instant {
+        self.outlet.now().mono
+    }
+
+    /// The request is over.
+    pub(crate) fn ended(&self, kind: AnswerKind) {
+        self.span.ended(kind, || self.now());
+        if let Some(before) = &self.before {
+            before.ended(kind);
+        }
+    }
+
+    /// What a hook is to be told: the answer, or `None` when nobody waits for one any more.
+    pub(crate) fn poll_answer(&self, waker: &Waker) -> Poll<Option<Answer>> {
+        if self.poll_cancelled(waker).is_ready() {
+            return Poll::Ready(None);
+        }
+        match &self.answer {
+            Some(answer) => answer.poll_take(waker).map(Some),
+            None => Poll::Ready(None),
+        }
+    }
+
+    pub(super) fn has_journal(&self) -> bool {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    pub(super) fn take_journal(&self) -> Option<Journal> {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner).take().map(|journal| *journal)
+    }
+
+    /// Looks into what the call has asked and done. Calls no code of handlers, and wakes nobody.
+    pub(super) fn journal<T>(&self, look: impl FnOnce(&mut Journal) -> T) -> T {
+        let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        look(journal.get_or_insert_with(|| Box::new(Journal::load(self))))
+    }
+
+    /// An answer of the client has come.
+    pub(crate) fn answered(&self, ask: AskId, answer: Answered) {
+        let wakers = self.journal(|journal| journal.settle(ask, answer.0));
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    pub(crate) fn target(&self) -> &Target {
+        self.call.target()
+    }
+
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Acquire)
+    }
+
+    /// Keeps what is left of an async handler, to be polled with [`poll_rest`](Self::poll_rest).
+    pub(crate) fn keep(&self, rest: BoxFuture<()>) {
+        *self.rest.lock().unwrap_or_else(PoisonError::into_inner) = Some(rest);
+    }
+
+    /// Polls what is left of the handler, and drops it when it is done, cancelled or has panicked.
+    pub(crate) fn poll_rest(&self, cx: &mut task::Context<'_>) -> Poll<()> {
+        let mut rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner);
+        let polled = match &mut *rest {
+            Some(_) if self.is_cancelled() => Poll::Ready(()),
+            Some(future) => self.guarded(|| future.as_mut().poll(cx)).unwrap_or(Poll::Ready(())),
+            None => return Poll::Ready(()),
+        };
+        // A cancellation during the poll could not drop the future, so it is seen to here.
+        if polled.is_pending() && self.poll_cancelled(cx.waker()).is_pending() {
+            return Poll::Pending;
+        }
+        let rest = rest.take();
+        self.guarded(|| drop(rest));
+        Poll::Ready(())
+    }
+
+    /// Drops what is left of the handler, unless it is just being polled.
+    pub(crate) fn drop_rest(&self) {
+        let rest = match self.rest.try_lock() {
+            Ok(mut rest) => rest.take(),
+            Err(TryLockError::Poisoned(rest)) => rest.into_inner().take(),
+            Err(TryLockError::WouldBlock) => None,
+        };
+        self.guarded(|| drop(rest));
+    }
+
+    /// Runs code of a handler; a panic is reported and ends there.
+    pub(crate) fn guarded<T>(&self, run: impl FnOnce() -> T) -> Option<T> {
+        self.guarded_as("the handler", run)
+    }
+
+    /// The same, for code that is called `who`.
+    pub(crate) fn guarded_as<T>(&self, who: &str, run: impl FnOnce() -> T) -> Option<T> {
+        self.span.enter(|| {
+            catch_unwind(AssertUnwindSafe(run)).map_err(|panic| self.report(panic_text(who, &*panic))).ok()
+        })
+    }
+
+    /// Tells the handler to stop: an async one is dropped here and now, unless it is just being polled.
+    pub(crate) fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Release);
+        if self.answer.is_none() {
+            self.ended(AnswerKind::Cancelled);
+        }
+        self.drop_rest();
+        let wakers = std::mem::take(&mut *self.wakers.lock().unwrap_or_else(PoisonError::into_inner));
+        wakers.into_iter().for_each(Waker::wake);
+        if let Some(before) = &self.before {
+            before.cancel();
+        }
+    }
+
+    pub(crate) fn poll_cancelled(&self, waker: &Waker) -> Poll<()> {
+        if self.is_cancelled() {
+            return Poll::Ready(());
+        }
+        let mut wakers = self.wakers.lock().unwrap_or_else(PoisonError::into_inner);
+        if !wakers.iter().any(|known| known.will_wake(waker)) {
+            wakers.push(waker.clone());
+        }
+        // A cancellation between the first look and the registration found no waker to wake.
+        if self.is_cancelled() { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    pub(crate) fn report(&self, detail: impl Into<String>) {
+        self.outlet.report(Report::ours(label(self.target()), detail));
+    }
+}
+
+fn panic_text(who: &str, panic: &(dyn Any + Send)) -> String {
+    let text = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("something that is no text");
+    format!("{who} panicked: {text}")
+}
