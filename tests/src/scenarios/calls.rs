@@ -32,7 +32,7 @@ pub(super) fn everywhere<K: Kit>(program: &str, scenario: impl Fn(Pair<K>)) {
     }
 }
 
-/// VER-03, INIT-05: whatever revision is asked for is spoken, on both transports.
+/// VER-03, VER-05, INIT-05: whatever revision is asked for is spoken, on both transports.
 pub fn every_revision_is_spoken<K: Kit>(program: &str) {
     let host = host::<K>(|_| {});
     let pinned = Revision::ALL.iter().map(|revision| (EraChoice::Pinned(*revision), *revision));
@@ -206,7 +206,7 @@ pub fn an_unknown_tool_is_refused_with_a_suggestion<K: Kit>(program: &str) {
     });
 }
 
-/// HTTP-29: 64 calls of one client run at the same time: none of them is answered before all have begun.
+/// HTTP-29, RPC-32, STDIO-10: 64 calls of one client run at the same time: none of them is answered before all have begun.
 pub fn many_calls_run_at_once<K: Kit>(program: &str) {
     everywhere::<K>(program, |Pair { client, .. }| {
         let calls: Vec<_> = (0..64)

@@ -186,7 +186,7 @@ pub fn a_subprocess_of_a_handler_gets_no_input<K: Kit>(program: &str) {
     K::wait(client.close()).unwrap();
 }
 
-/// B83: what a handler prints ends up in the log.
+/// B83, STDIO-02, STDIO-04: what a handler prints ends up in the log.
 pub fn a_stray_print_does_not_reach_the_client<K: Kit>(program: &str) {
     let (tell, diagnostics) = Events::new();
     let builder = builder::<K>(EraChoice::Auto).on_diagnostic(move |report| tell.tell(report.to_string()));

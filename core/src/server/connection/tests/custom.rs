@@ -122,7 +122,7 @@ fn everything_can_be_handed_out_and_goes_on_as_if_it_had_not() {
     assert_eq!(watched.received(), [""; 0], "the level was set, and a tool has an answer of its own");
 }
 
-/// EXT-01, EXT-02, EXT-04, EXT-08, META-23: an extension is declared when it was asked for, where the revision
+/// EXT-01, EXT-02, EXT-04, EXT-08, META-23, INIT-17: an extension is declared when it was asked for, where the revision
 /// has extensions; what is experimental everywhere.
 #[test]
 fn extensions_are_declared_to_those_who_know_them() {

@@ -35,7 +35,7 @@ fn assert_unknown(client: &mut Client, era: Era, method: &str, params: &str, hid
     assert!(for_hidden.contains("error"), "{for_hidden}");
 }
 
-/// RES-21, CACHE-14: what is not there for a client is in none of its lists.
+/// TOOL-05, RES-05, PROMPT-04, RES-21, CACHE-14: what is not there for a client is in none of its lists.
 #[test]
 fn lists_hold_what_is_there_for_the_client() {
     for (mut client, era) in clients() {
