@@ -40,15 +40,13 @@ impl Listener {
     pub(crate) fn poll_accept(&self, waker: &Waker) -> Poll<io::Result<TcpStream>> {
         self.waker.register(waker);
         let accepted = self.accepted.lock().unwrap_or_else(PoisonError::into_inner);
-        let next = || accepted.as_ref().and_then(|accepted| accepted.try_recv().ok());
-        let mut found = next();
+        let Some(accepted) = accepted.as_ref() else { return Poll::Pending };
         // Failures that were noted one after the other are one: whoever hears of them waits before the next try.
-        while let Some(Err(_)) = found
-            && let Some(later) = next()
-        {
-            found = Some(later);
+        let (mut waiting, mut failed) = (accepted.try_iter(), None);
+        match waiting.find_map(|next| next.map_err(|error| failed = Some(error)).ok()) {
+            Some(stream) => Poll::Ready(Ok(stream)),
+            None => failed.map_or(Poll::Pending, |error| Poll::Ready(Err(error))),
         }
-        found.map_or(Poll::Pending, Poll::Ready)
     }
 }
 

@@ -31,41 +31,26 @@ struct Shared {
     work: Condvar,
 }
 
+#[derive(Default)]
 struct State {
     jobs: VecDeque<Job>,
-    /// Jobs that may wait for a thread.
-    most_jobs: usize,
     threads: usize,
-    most_threads: usize,
     idle: usize,
     over: bool,
 }
 
-impl Default for State {
-    fn default() -> Self {
-        let Limits { blocking_jobs: most_jobs, blocking_threads: most_threads, .. } = Limits::default();
-        Self { jobs: VecDeque::new(), most_jobs, threads: 0, most_threads, idle: 0, over: false }
-    }
-}
-
 impl Pool {
-    /// Is bounded so from now on; by one thread at the least.
-    pub(crate) fn bound(&self, limits: &Limits) {
-        let mut state = self.0.0.lock();
-        (state.most_jobs, state.most_threads) = (limits.blocking_jobs, limits.blocking_threads.max(1));
-    }
-
     /// Runs a job soon, or hands it back when too many wait already.
-    pub(crate) fn run(&self, job: Job) -> Result<(), Job> {
+    pub(crate) fn run(&self, job: Job, limits: &Limits) -> Result<(), Job> {
         let mut state = self.0.0.lock();
-        if state.jobs.len() >= state.most_jobs {
+        if state.jobs.len() >= limits.blocking_jobs {
             return Err(job);
         }
         state.jobs.push_back(job);
         if state.idle >= state.jobs.len() {
             drop(state);
             self.0.0.work.notify_one();
-        } else if state.threads < state.most_threads {
+        } else if state.threads < limits.blocking_threads.max(1) {
             state.threads += 1;
             drop(state);
             self.grow();

@@ -27,27 +27,14 @@ struct Shared {
     clock: Clock,
     pool: Pool,
     timers: Timers,
-    bounds: Mutex<Bounds>,
-}
-
-/// Those of [`Limits`] that are looked at here.
-#[derive(Clone, Copy)]
-struct Bounds {
-    stall: Duration,
-    accept_queue: usize,
-}
-
-impl Bounds {
-    fn of(limits: &Limits) -> Self {
-        Self { stall: limits.stall, accept_queue: limits.accept_queue }
-    }
+    limits: Mutex<Limits>,
 }
 
 impl Default for Threads {
     fn default() -> Self {
         let clock = Clock::start();
-        let bounds = Mutex::new(Bounds::of(&Limits::default()));
-        Self(Arc::new(Shared { clock, pool: Pool::default(), timers: Timers::new(clock), bounds }))
+        let timers = Timers::new(clock);
+        Self(Arc::new(Shared { clock, pool: Pool::default(), timers, limits: Mutex::default() }))
     }
 }
 
@@ -66,12 +53,12 @@ impl Threads {
         &self.0.timers
     }
 
-    fn bounds(&self) -> MutexGuard<'_, Bounds> {
-        self.0.bounds.lock().unwrap_or_else(PoisonError::into_inner)
+    fn limits(&self) -> MutexGuard<'_, Limits> {
+        self.0.limits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn stall(&self) -> Duration {
-        self.bounds().stall
+        self.limits().stall
     }
 }
 
@@ -85,8 +72,7 @@ impl Runtime for Threads {
     }
 
     fn configure(&self, limits: &Limits) {
-        self.0.pool.bound(limits);
-        *self.bounds() = Bounds::of(limits);
+        self.limits().clone_from(limits);
     }
 
     /// On a thread of its own. When there are no more threads the task is dropped, which its machines take
@@ -96,14 +82,12 @@ impl Runtime for Threads {
     }
 
     fn spawn_blocking(&self, job: Job) -> Result<(), Job> {
-        self.0.pool.run(job)
+        self.0.pool.run(job, &self.limits())
     }
 
     /// Waking an endpoint writes to its peer, who may not read.
     fn wake_aside(&self, wake: Job) {
-        if let Err(wake) = self.0.pool.run(wake) {
-            wake();
-        }
+        self.spawn_blocking(wake).unwrap_or_else(|wake| wake());
     }
 
     fn sleep_until(&self, deadline: Instant) -> BoxFuture<()> {
@@ -116,7 +100,7 @@ impl Runtime for Threads {
     }
 
     fn listen(&self, address: String) -> BoxFuture<io::Result<Listener>> {
-        let queue = self.bounds().accept_queue;
+        let queue = self.limits().accept_queue;
         Box::pin(async move { Listener::bind(&address, queue) })
     }
 
