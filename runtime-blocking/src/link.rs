@@ -132,7 +132,7 @@ impl Link {
     /// Does something on the pool, which may block.
     fn on_pool(self: &Arc<Self>, job: impl FnOnce(&Arc<Self>) + Send + 'static) {
         let link = self.clone();
-        if let Err(job) = self.runtime.pool().run(Box::new(move || job(&link))) {
+        if let Err(job) = self.runtime.spawn_blocking(Box::new(move || job(&link))) {
             job();
         }
     }

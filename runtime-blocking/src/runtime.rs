@@ -45,10 +45,6 @@ impl fmt::Debug for Threads {
 }
 
 impl Threads {
-    pub(crate) fn pool(&self) -> &Pool {
-        &self.0.pool
-    }
-
     pub(crate) fn timers(&self) -> &Timers {
         &self.0.timers
     }
