@@ -23,9 +23,8 @@ pub(super) fn with_changes<R: Runtime>(server: Server<R>) -> Server<R> {
             move |_: Nothing, _: Context| {
                 prompts.change(|offer| {
                     offer.remove_prompt("test_changed_prompt");
-                    offer.prompt(Prompt::new("test_changed_prompt"), async |_: Nothing, _: Context| {
-                        Ok("later")
-                    });
+                    let prompt = Prompt::new("test_changed_prompt").describe("Came later.");
+                    offer.prompt(prompt, async |_: Nothing, _: Context| Ok("later"));
                 })?;
                 Ok("changed")
             }
