@@ -47,6 +47,21 @@ fn a_recursive_type_with_a_tag_is_checked_in_bounded_steps() {
     assert_eq!(error, "v: this takes more steps to check than are allowed");
 }
 
+/// SCHEMA-17: nothing fits because looking at it was given up.
+#[test]
+fn what_was_given_up_does_not_count_as_fitting() {
+    let guarded = schema(
+        r##"{"if":{"$ref":"#/$defs/e"},"then":{"required":["approved"]},"$defs":{"e":{"oneOf":[
+            {"type":"object","properties":{"arg":{"$ref":"#/$defs/e"},"op":{"const":"not"}},"required":["op","arg"]},
+            {"type":"object","properties":{"arg":{"$ref":"#/$defs/e"},"op":{"const":"neg"}},"required":["op","arg"]},
+            {"type":"number"}]}}}"##,
+    );
+    let nested =
+        |levels: usize| [r#"{"op":"neg","arg":"#.repeat(levels), "1".into(), "}".repeat(levels)].concat();
+    assert!(guarded.check(&nested(8), "v").is_err());
+    assert!(guarded.check(&nested(100), "v").is_err());
+}
+
 /// SCHEMA-17: a billion laughs.
 #[test]
 fn references_that_double_again_and_again_are_checked_in_bounded_steps() {

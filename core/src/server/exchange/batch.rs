@@ -53,8 +53,7 @@ impl Exchange {
                     // Whether anybody waits for it, the table knows; what it says comes too late for a batch.
                     match (self.session.clone(), ClientResponse::new(response)) {
                         (Some(session), Some(response)) => {
-                            let query = SessionQuery::Answer { session, response };
-                            self.outputs.push_back(ExchangeOutput::Session(query));
+                            self.query(SessionQuery::Answer { session, response });
                         }
                         _ => self.diagnose(unexpected()),
                     }
