@@ -132,9 +132,8 @@ impl Exchange {
             Ok(Incoming::Message(Message::Notification(notification))) => {
                 self.judge_notification(&notification).map_err(|refusal| (None, Era::Legacy, refusal))
             }
-            Ok(Incoming::Message(Message::Response(response))) => match self.legacy_session() {
+            Ok(Incoming::Message(Message::Response(response))) => match self.permitted_session()? {
                 Some(session) => {
-                    self.permit("", None).map_err(|refusal| (None, Era::Legacy, refusal))?;
                     let told = unexpected();
                     let (query, told) = match ClientResponse::new(response) {
                         Some(response) => {
@@ -151,27 +150,36 @@ impl Exchange {
                     Err((None, Era::Modern, Refusal::plain(code::INVALID_REQUEST, message)))
                 }
             },
-            Ok(Incoming::Batch(messages)) => match self.legacy_session() {
+            Ok(Incoming::Batch(messages)) => match self.permitted_session()? {
                 Some(session) => {
-                    let admitted = self.permit("", None);
-                    let admitted =
-                        admitted.and_then(|()| dispatch::admit_batch(&self.config, messages.len()));
+                    let admitted = dispatch::admit_batch(&self.config, messages.len());
                     admitted.map_err(|refusal| (None, Era::Legacy, refusal))?;
                     let (requests, exchange) = (calls_of(&self.config, messages), self.id);
                     Ok(Verdict::Ask(SessionQuery::BeginBatch { session, requests, exchange }, Asked::Batch))
                 }
                 None => Err((None, Era::Modern, no_batches())),
             },
-            Err(Malformed { id, error, response }) => match (id, self.legacy_session()) {
+            Err(Malformed { id: Some(id), error, response: true }) => match self.permitted_session()? {
                 // Whoever waits for it need not wait any longer.
-                (Some(id), Some(session)) if response => {
+                Some(session) => {
                     let response = ClientResponse::unreadable(id.clone(), error.message.clone().into_owned());
                     let ask = Ask::Refuse { id, refusal: Refusal::from(error) };
                     Ok(Verdict::Ask(SessionQuery::Answer { session, response }, Asked::Other(ask)))
                 }
-                (id, _) => Err((id, Era::Modern, Refusal::from(error))),
+                None => Err((Some(id), Era::Modern, Refusal::from(error))),
             },
+            Err(Malformed { id, error, .. }) => Err((id, Era::Modern, Refusal::from(error))),
         }
+    }
+
+    /// The session of a message that is no single request. Its sender must be let in like that of any other, under
+    /// a revision that is served (HTTPL-56).
+    fn permitted_session(&self) -> Result<Option<SessionId>, Refused> {
+        let Some(session) = self.legacy_session() else { return Ok(None) };
+        headers::check_legacy_version(&self.head.headers, &self.config)
+            .and_then(|()| self.permit("", None))
+            .map_err(|refusal| (None, Era::Legacy, refusal))?;
+        Ok(Some(session))
     }
 
     /// The session that the client named, if there are sessions and the head does not claim the era that has

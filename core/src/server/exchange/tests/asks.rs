@@ -225,3 +225,18 @@ fn answers_may_come_in_a_batch() {
     route(&mut web, &mut trip);
     assert!(trip.answers[0].1.0.is_ok());
 }
+
+/// HTTPL-14, RPC-26: also from a page, whose session nobody else may use.
+#[test]
+fn answers_in_a_batch_say_who_answers() {
+    let page = |head| with(head, &[("Origin", Some("http://localhost:3000"))]);
+    let mut web = Web::new(config());
+    let able = initialize("2025-03-26").replace(r#""capabilities":{}"#, r#""capabilities":{"roots":{}}"#);
+    let opened = web.ask(page(legacy_head(None)), &able);
+    let session = SessionId::new(opened.field("mcp-session-id"));
+    let mut trip = web.ask(page(legacy_head(Some(&session))), &format!("[{CALL}]"));
+    trip.exchange.ask(now(), trip.calls[0].0, &ROOTS, None).unwrap();
+    web.ask(page(legacy_head(Some(&session))), &format!("[{}]", answer("ask-2-1")));
+    route(&mut web, &mut trip);
+    assert!(trip.answers[0].1.0.is_ok());
+}

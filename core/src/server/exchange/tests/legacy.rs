@@ -99,8 +99,15 @@ fn a_legacy_version_header_may_be_absent_but_not_wrong() {
         (Some("x"), 400),
         (Some("2026-07-28"), 400),
     ] {
-        let head = with(legacy_head(Some(&session)), &[("mcp-protocol-version", version)]);
-        assert_eq!(web.ask(head, LIST).status(), status, "{version:?}");
+        let head = || with(legacy_head(Some(&session)), &[("mcp-protocol-version", version)]);
+        assert_eq!(web.ask(head(), LIST).status(), status, "{version:?}");
+        for response in [
+            r#"{"jsonrpc":"2.0","id":"ask-1-1","result":{}}"#,
+            r#"{"jsonrpc":"2.0","id":"ask-1-1","result":1}"#,
+        ] {
+            let refused = web.ask(head(), response).status() == 400;
+            assert!(refused || status == 200, "{version:?}: {response}");
+        }
     }
     // Where both eras are spoken, an unknown version counts as a modern one that lacks its metadata.
     let mut web = Web::new(config());
