@@ -372,6 +372,7 @@ impl Link {
     pub(super) fn proceed(&mut self, call: CallId) {
         let Some(request) = self.calls.protocol(call) else { return };
         let Some(Running { request: id, revision, batch, .. }) = self.calls.finish(call) else { return };
+        self.end_asks(call);
         let config = Arc::clone(&self.config);
         let applied = match &mut self.session {
             Some(session) => session.apply(&request.plan, &config.limits),

@@ -124,6 +124,7 @@ impl Exchange {
     pub fn proceed(&mut self, _now: Now, call: CallId) {
         let Some(asked) = self.calls.protocol(call) else { return };
         let Some(running) = self.calls.finish(call) else { return };
+        self.end_asks(call);
         let applied = self.apply(&asked.plan);
         self.finish(running.request.clone());
         let config = Arc::clone(&self.config);

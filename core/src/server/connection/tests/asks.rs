@@ -152,6 +152,21 @@ fn asks_end_with_their_call() {
     }
 }
 
+/// CAN-16: a hook may ask before it lets the library answer; then, too, the question ends with the call.
+#[test]
+fn asks_of_a_hook_end_when_it_proceeds() {
+    let mut config = config();
+    config.hand_out_all = true;
+    let mut client = Client::able(config, V, ALL);
+    let (call, _) = client.call(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
+    let ask = client.server.ask(now(), call, &form(), None).unwrap();
+    client.received();
+    client.server.proceed(now(), call);
+    assert_eq!(client.received()[0], gone("ask-1", "the call that asked is over"));
+    assert_eq!(error_of(&mut client, ask), AskError::Over);
+    assert_eq!(client.server.poll_timeout(), None);
+}
+
 /// An ask that is taken back is cancelled on the wire and never answered.
 #[test]
 fn an_ask_can_be_taken_back() {

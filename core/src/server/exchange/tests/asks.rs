@@ -12,9 +12,13 @@ fn asking() -> (Web, SessionId, Trip) {
 }
 
 fn asking_of(config: Config) -> (Web, SessionId, Trip) {
+    asking_of_with(config, CALL)
+}
+
+fn asking_of_with(config: Config, line: &str) -> (Web, SessionId, Trip) {
     let mut web = Web::new(config);
     let session = web.open_able(V, r#"{"roots":{}}"#);
-    let trip = web.ask(legacy_head(Some(&session)), CALL);
+    let trip = web.ask(legacy_head(Some(&session)), line);
     (web, session, trip)
 }
 
@@ -118,6 +122,21 @@ fn asks_end_with_their_call() {
         assert_eq!(trip.answers[0].1.0, Err(AskError::Over));
         assert!(trip.ended);
     }
+}
+
+/// CAN-16: a hook may ask before it lets the library answer; then, too, the question ends with the call.
+#[test]
+fn asks_of_a_hook_end_when_it_proceeds() {
+    let mut config = config();
+    config.hand_out_all = true;
+    let (mut web, _, mut trip) = asking_of_with(config, PING);
+    let call = trip.calls[0].0;
+    trip.exchange.ask(now(), call, &ROOTS, None).unwrap();
+    trip.exchange.proceed(now(), call);
+    web.drive(&mut trip);
+    assert_eq!(trip.answers[0].1.0, Err(AskError::Over));
+    assert!(trip.ended);
+    assert_eq!(trip.exchange.poll_timeout(), None);
 }
 
 /// An ask is bounded in time; comments go on meanwhile.
