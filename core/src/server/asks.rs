@@ -16,7 +16,6 @@ use super::exchange::ExchangeId;
 use crate::dialect::{ElicitationModes, Revision};
 use crate::error::{ApiMisuse, ErrorObject, Full};
 use crate::limits::Limits;
-use crate::model::cancellation::CancelledNotificationParams;
 use crate::model::capabilities::{
     ClientCapabilities, ElicitationCapability, RootsCapability, SamplingCapability,
 };
@@ -381,12 +380,6 @@ pub(super) fn write(
         InputRequest::ListRoots => jsonrpc::write_request(out, wire, method, None::<&Json>),
         InputRequest::Unknown { params, .. } => jsonrpc::write_request(out, wire, method, params.as_ref()),
     }
-}
-
-/// Appends that nobody waits for the answer any more.
-pub(super) fn write_cancelled(out: &mut Vec<u8>, wire: &RequestId, revision: Revision, reason: &str) -> bool {
-    let params = CancelledNotificationParams::new(wire.clone()).reason(reason);
-    jsonrpc::write_notification(out, "notifications/cancelled", Some(&In(revision, &params))).is_ok()
 }
 
 /// Why a request to a client is cancelled on the wire.

@@ -1,5 +1,6 @@
 //! The notifications that a server sends: those that belong to a running call, and those of changes.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use serde::Serialize;
@@ -9,7 +10,9 @@ use super::call::Progress;
 use super::change::Change;
 use super::custom;
 use super::in_flight::Running;
+use crate::dialect::Revision;
 use crate::error::ApiMisuse;
+use crate::model::cancellation::CancelledNotificationParams;
 use crate::model::encode::{Number, Object};
 use crate::model::logging::{LoggingLevel, LoggingMessageNotificationParams};
 use crate::model::{In, Json, Members};
@@ -63,6 +66,21 @@ pub(super) fn log(
     }
     jsonrpc::write_notification(out, "notifications/message", Some(&In(running.revision, message)))?;
     Ok(true)
+}
+
+/// Appends `notifications/cancelled`: the server waits no longer for an answer of a legacy client, or a modern
+/// subscription on a byte stream is over. `false` when nothing was written.
+///
+/// <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation>
+pub(super) fn cancelled(
+    request: &RequestId,
+    revision: Revision,
+    reason: Option<&str>,
+    out: &mut Vec<u8>,
+) -> bool {
+    let mut params = CancelledNotificationParams::new(request.clone());
+    params.reason = reason.map(String::from);
+    jsonrpc::write_notification(out, "notifications/cancelled", Some(&In(revision, &params))).is_ok()
 }
 
 /// Appends the notification of a change: within a subscription with its id (SUB-08), in a legacy session

@@ -5,6 +5,7 @@ use super::link::Link;
 use crate::model::input_required::InputRequest;
 use crate::server::asks::{self, Answer, AskError, AskId, Asking, ClientResponse, Closed};
 use crate::server::call::CallId;
+use crate::server::notify;
 use crate::time::{Duration, Instant, Now};
 
 impl Link {
@@ -79,7 +80,7 @@ impl Link {
         let Some(session) = &self.session else { return };
         let revision = session.revision;
         let out = self.transmit.buffer();
-        if asks::write_cancelled(out, &closed.wire, revision, reason) {
+        if notify::cancelled(&closed.wire, revision, Some(reason), out) {
             out.push(b'\n');
         }
     }

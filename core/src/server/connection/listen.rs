@@ -189,7 +189,8 @@ impl Link {
         self.held() >= ahead_of(&self.config.limits)
     }
 
-    /// Ends all subscriptions in good order, after what was still to be told (SUB-13).
+    /// Ends all subscriptions in good order, after what was still to be told: with the result (SUB-13), and then
+    /// with the notification that a byte stream needs besides (CAN-06), as it does not close with them.
     pub(super) fn end_listening(&mut self) {
         let config = Arc::clone(&self.config);
         for Listener { mut subscription, acknowledged, .. } in core::mem::take(&mut self.listeners.open) {
@@ -207,6 +208,10 @@ impl Link {
                 line(out, |out| subscription.write(&change, out));
             }
             self.send(&request, None, |out| subscription.write_end(&config, out));
+            let out = self.transmit.buffer();
+            if notify::cancelled(&request, subscription.revision(), None, out) {
+                out.push(b'\n');
+            }
         }
         self.listeners.count_behind();
     }

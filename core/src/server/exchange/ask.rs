@@ -7,6 +7,7 @@ use crate::error::Full;
 use crate::model::input_required::InputRequest;
 use crate::server::asks::{self, Answer, AskError, AskId, Asking, ClientResponse, Closed};
 use crate::server::call::CallId;
+use crate::server::notify;
 use crate::time::{Duration, Now};
 
 impl Exchange {
@@ -113,7 +114,7 @@ impl Exchange {
     fn withdraw(&mut self, closed: &Closed, reason: &str) {
         let Some(state) = &self.state else { return };
         let revision = state.revision;
-        let wrote = |out: &mut _| asks::write_cancelled(out, &closed.wire, revision, reason);
+        let wrote = |out: &mut _| notify::cancelled(&closed.wire, revision, Some(reason), out);
         let head = self.reply.notification(wrote);
         self.outputs.extend(head);
     }

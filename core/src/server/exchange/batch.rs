@@ -62,8 +62,10 @@ impl Exchange {
                 Err(Malformed { id, error, .. }) => Err((id, Refusal::from(error))),
             };
             if let Err((id, refusal)) = refused {
-                let error = refusal.error();
-                self.batches.answer(batch, |out| jsonrpc::write_error(out, id.as_ref(), &error));
+                if id.is_some() || state.revision.dialect().error_without_id {
+                    let error = refusal.error();
+                    self.batches.answer(batch, |out| jsonrpc::write_error(out, id.as_ref(), &error));
+                }
                 self.diagnose(Diagnostic::new("jsonrpc", refusal.detail));
             }
         }

@@ -127,3 +127,36 @@ fn noise_is_not_answered_when_configured_off() {
     }
     assert_eq!(client.ask(r#"{"id":99,"method":"ping"}"#).len(), 1);
 }
+
+/// RPC-20, B04: what has no readable id is answered in a session only where its revision lets an error lack one, and
+/// before any handshake. This side is told of it everywhere, and what comes next is served.
+#[test]
+fn errors_lack_an_id_only_in_sessions_whose_revision_allows_it() {
+    let long = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{}"}}"#, "m".repeat(400));
+    for (version, answered) in [
+        (None, true),
+        (Some("2024-11-05"), false),
+        (Some("2025-03-26"), false),
+        (Some("2025-06-18"), false),
+        (Some("2025-11-25"), true),
+    ] {
+        let config = config().limits(limits(|limits| limits.message = 400));
+        let mut client = match version {
+            Some(version) => Client::legacy(config, version),
+            None => Client::new(config),
+        };
+        let batch = if version == Some("2025-03-26") {
+            "[]"
+        } else {
+            r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#
+        };
+        for line in
+            ["{", "42", "INFO listening", r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, &long, batch]
+        {
+            assert_eq!(client.ask(line).len(), usize::from(answered), "{version:?} {line}");
+            assert_eq!(client.diagnostics().len(), 1, "{version:?} {line}");
+        }
+        assert_eq!(client.ask(r#"{"id":99,"method":"ping"}"#).len(), 1);
+        assert_eq!(client.ask(r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#).len(), 1);
+    }
+}

@@ -23,6 +23,10 @@ fn ended(id: &str) -> String {
     )
 }
 
+fn cancelled(id: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#)
+}
+
 /// How often each subscription or session was told something, by the id that messages carry.
 fn publish_all(client: &mut Client) -> Vec<String> {
     CHANGES.iter().for_each(|change| client.server.publish(now(), &change()));
@@ -129,9 +133,10 @@ fn subscriptions_share_a_stream_and_end_one_by_one() {
     assert_eq!(publish_all(&mut client), [""; 0]);
 }
 
-/// SUB-13, SUB-14: a server that stops, or whose client sends nothing more, ends subscriptions with their result.
+/// SUB-13, SUB-14, CAN-05, CAN-06: a server that stops, or whose client sends nothing more, ends each subscription
+/// with its result, and then with a cancellation that names its request in its own JSON type.
 #[test]
-fn subscriptions_end_with_a_result() {
+fn subscriptions_end_with_a_result_and_a_cancellation() {
     for by_shutdown in [true, false] {
         let mut client = Client::new(changing());
         client.listen("1", r#"{"toolsListChanged":true}"#);
@@ -143,12 +148,40 @@ fn subscriptions_end_with_a_result() {
         } else {
             client.end(End::Complete);
         }
+        let [first, second] = ["1", r#""b""#].map(|id| [ended(id), cancelled(id)]);
         let refused = error("3", -32603, "the server is shutting down");
-        assert_eq!(client.received(), [ended("1"), ended(r#""b""#), refused]);
+        assert_eq!(client.received(), [&first[..], &second[..], &[refused]].concat());
         client.server.publish(now(), &Change::Tools);
         client.end(End::Complete);
         assert!(client.received().is_empty() && client.server.is_finished());
     }
+}
+
+/// CAN-07: nothing else makes a server send a cancellation to a modern client: not a cancelled call, a call that is
+/// given up, a listen that is refused, a subscription that the client ends, or a stream that breaks.
+#[test]
+fn nothing_but_the_end_of_a_subscription_is_told_by_a_cancellation() {
+    let mut client = Client::new(changing());
+    client.send(&modern_call("7"));
+    client.send(&cancel("7"));
+    client.send(&listen("1", "{}"));
+    let outputs = client.outputs();
+    let id =
+        outputs.iter().find_map(|output| if let Output::Listen(id, _) = output { Some(*id) } else { None });
+    client.server.handle_admission(now(), id.expect("a listen"), Admission::Full);
+    client.listen("2", "{}");
+    client.send(&cancel("2"));
+    client.send(&modern_call("8"));
+    client.end(End::Complete);
+    client.server.handle_timeout(at(3_600_000));
+    let mut broken = Client::new(changing());
+    broken.listen("3", "{}");
+    let mut lines = broken.received();
+    broken.end(End::Broken);
+    lines.extend(broken.received());
+    lines.extend(client.received());
+    assert!(lines.len() >= 3 && !lines.concat().contains("notifications/cancelled"), "{lines:?}");
+    assert!(client.server.is_finished() && broken.server.is_finished());
 }
 
 /// SUB-16: a stream that breaks leaves nothing of its subscriptions.
