@@ -13,8 +13,7 @@ use mcp_proto::time::Instant;
 use mcp_proto::wire::jsonrpc::RequestId;
 use serde::Deserialize;
 
-use crate::context::{CallState, Context, internal};
-use crate::handler::Run;
+use crate::context::{CallState, Context, Responder, internal};
 use crate::runtime::BoxFuture;
 use crate::server::launch;
 
@@ -74,7 +73,6 @@ pub struct Next {
     /// How many hooks have begun.
     begun: usize,
     request: Request,
-    handler: Option<Run>,
 }
 
 impl Next {
@@ -87,7 +85,7 @@ impl Next {
                 self.begun += 1;
                 hook(request, self).await
             }
-            None => answer(&request.context.state(), self.handler).await,
+            None => answer(&request.context.state()).await,
         }
     }
 }
@@ -244,10 +242,10 @@ where
 }
 
 /// Serves a call through hooks, to its end. A panic of a hook ends it.
-pub(crate) fn serve(hooks: Arc<[Around]>, state: Arc<CallState>, handler: Option<Run>) -> BoxFuture<()> {
+pub(crate) fn serve(hooks: Arc<[Around]>, state: Arc<CallState>) -> BoxFuture<()> {
     let request = Request { started: state.now(), context: Context::new(state.clone()) };
     let delivery = Delivery(Some(state.clone()));
-    let next = Next { hooks, begun: 0, request, handler };
+    let next = Next { hooks, begun: 0, request };
     let mut served = Some(Box::pin(async move { delivery.deliver(next.run().await) }));
     Box::pin(poll_fn(move |cx| {
         let polled = state.guarded_as("a hook around it", || match &mut served {
@@ -264,8 +262,8 @@ pub(crate) fn serve(hooks: Arc<[Around]>, state: Arc<CallState>, handler: Option
 }
 
 /// Runs the handler to its answer.
-async fn answer(state: &Arc<CallState>, handler: Option<Run>) -> Answer {
-    if let Some(future) = launch(state, handler.as_ref()) {
+async fn answer(state: &Arc<CallState>) -> Answer {
+    if let Some(future) = launch(state, Responder::new(state.clone())) {
         state.keep(future);
         poll_fn(|cx| state.poll_rest(cx)).await;
     }

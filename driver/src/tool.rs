@@ -7,7 +7,8 @@ use std::marker::PhantomData;
 
 use mcp_proto::error::{ApiMisuse, ErrorObject};
 use mcp_proto::model::{
-    self, CallToolResult, ContentBlock, ElicitRequestUrlParams, Icon, Json, Meta, Object, ToolAnnotations,
+    self, CallToolResult, ClientCapabilities, ContentBlock, ElicitRequestUrlParams, Icon, Json, Meta, Object,
+    ToolAnnotations,
 };
 use mcp_proto::server::{OutputCheck, Scopes, Target, WriteResult};
 use mcp_proto::wire::jsonrpc::decode_at;
@@ -206,8 +207,8 @@ pub(crate) enum Failure {
     Internal(String),
     /// Something has to be said to the client first.
     Leave,
-    /// What was asked needs what the client did not declare; in words.
-    Missing(String),
+    /// What was asked needs what the client did not declare; also in words.
+    Missing(Box<ClientCapabilities>, String),
     /// What the handler wants to be told first.
     Input(Box<InputRequired>),
     /// The pages that the user has to visit first.
@@ -217,7 +218,7 @@ pub(crate) enum Failure {
 impl Failure {
     /// Whether it is about what the client is asked.
     pub(crate) fn asks(&self) -> bool {
-        matches!(self, Self::Leave | Self::Missing(_) | Self::Input(_) | Self::Urls(_))
+        matches!(self, Self::Leave | Self::Missing(..) | Self::Input(_) | Self::Urls(_))
     }
 
     /// What is said of one that made its way to where nothing can be asked.
@@ -280,7 +281,7 @@ impl fmt::Debug for ToolError {
             Failure::Protocol(error) => f.debug_tuple("ToolError::protocol").field(error).finish(),
             Failure::Internal(detail) => f.debug_tuple("ToolError::internal").field(detail).finish(),
             Failure::Leave => f.write_str("ToolError::from(Unanswered::Leave)"),
-            Failure::Missing(text) => f.debug_tuple("ToolError::from").field(text).finish(),
+            Failure::Missing(_, text) => f.debug_tuple("ToolError::from").field(text).finish(),
             Failure::Input(required) => f.debug_tuple("ToolError::from").field(required).finish(),
             Failure::Urls(_) => f.write_str("ToolError::url_elicitation_required"),
         }

@@ -47,6 +47,9 @@ macro_rules! parity {
                 deprecated_questions_are_said_once,
                 asks_over_http_are_answered_by_a_post,
                 modern_clients_over_http_are_asked_by_results;
+            rounds: a_state_is_checked_before_its_handler_runs, a_step_before_a_question_by_hand_is_done_once,
+                a_handler_may_do_without_what_a_client_lacks, nobody_is_asked_in_vain,
+                a_call_keeps_its_handler_from_round_to_round;
             features: prompts_are_listed_and_filled_in, a_prompt_is_no_tool_of_the_same_name,
                 what_a_prompt_fails_with_is_told, resources_are_listed_and_read, templates_make_resources,
                 what_is_not_there_is_told_by_era, arguments_and_variables_are_completed,

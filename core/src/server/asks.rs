@@ -136,10 +136,7 @@ fn names(capabilities: &ClientCapabilities, f: &mut fmt::Formatter<'_>) -> fmt::
 
 /// What a client that declared `declared` lacks for `requests`, all of it together; `None` when nothing
 /// (MRTR-08, ELIC-05, SAMP-04, SAMP-06, ROOT-09).
-///
-/// In the modern era this is asked of everything that goes into one result, and what is missing is told with
-/// [`missing_capabilities`](super::missing_capabilities).
-pub fn lacking<'a>(
+fn lacking<'a>(
     revision: Revision,
     declared: &ClientCapabilities,
     requests: impl IntoIterator<Item = &'a InputRequest>,
@@ -203,24 +200,38 @@ fn sampling(
     }
 }
 
+/// Whether a client that declared `declared` may be asked all of this, in a request or in a result (MRTR-08).
+///
+/// In the modern era this is asked of everything that goes into one result, and what is missing is told with
+/// [`missing_capabilities`](super::missing_capabilities).
+///
+/// # Errors
+/// The first thing that cannot be asked in `revision`, or that is put in a way that cannot be; otherwise
+/// [`AskError::Missing`] with what the client lacks for all of it together.
+pub fn askable<'a>(
+    revision: Revision,
+    declared: &ClientCapabilities,
+    requests: impl IntoIterator<Item = &'a InputRequest, IntoIter: Clone>,
+) -> Result<(), AskError> {
+    let requests = requests.into_iter();
+    requests.clone().try_for_each(|request| known(revision, request))?;
+    match lacking(revision, declared, requests) {
+        Some(required) => Err(AskError::Missing { required: Box::new(required) }),
+        None => Ok(()),
+    }
+}
+
 /// Whether `revision` has what `request` uses.
 fn known(revision: Revision, request: &InputRequest) -> Result<(), AskError> {
     let dialect = revision.dialect();
     let lacks = |what: &str| Err(AskError::NotSupported { what: what.into() });
-    if !dialect.server_requests {
-        return lacks("requests of the server; ask by a result instead");
-    }
     request.check().map_err(ApiMisuse::new)?;
     match request {
         InputRequest::Elicit(_) if dialect.elicitation == ElicitationModes::None => lacks("elicitation"),
-        InputRequest::Elicit(ElicitRequestParams::Url(params)) => {
-            if dialect.elicitation != ElicitationModes::FormAndUrl {
-                return lacks("elicitation by URL");
-            }
-            if dialect.elicitation_id && params.elicitation_id.is_none() {
-                return Err(ApiMisuse::new("an elicitation by URL needs an `elicitation_id`").into());
-            }
-            Ok(())
+        InputRequest::Elicit(ElicitRequestParams::Url(_))
+            if dialect.elicitation != ElicitationModes::FormAndUrl =>
+        {
+            lacks("elicitation by URL")
         }
         InputRequest::Elicit(ElicitRequestParams::Form(params))
             if dialect.elicitation == ElicitationModes::Form && requires_choices(params) =>
@@ -231,6 +242,23 @@ fn known(revision: Revision, request: &InputRequest) -> Result<(), AskError> {
             if !dialect.sampling_tools && (!params.tools.is_empty() || params.tool_choice.is_some()) =>
         {
             lacks("sampling with tools")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether `request` can be sent as one.
+fn sendable(revision: Revision, request: &InputRequest) -> Result<(), AskError> {
+    let dialect = revision.dialect();
+    if !dialect.server_requests {
+        let what = "requests of the server; ask by a result instead".into();
+        return Err(AskError::NotSupported { what });
+    }
+    match request {
+        InputRequest::Elicit(ElicitRequestParams::Url(params))
+            if dialect.elicitation_id && params.elicitation_id.is_none() =>
+        {
+            Err(ApiMisuse::new("an elicitation by URL needs an `elicitation_id`").into())
         }
         _ => Ok(()),
     }
@@ -291,11 +319,9 @@ pub(super) struct Asking<'a> {
 impl Asks {
     /// Whether `request` may be sent, and under which id.
     pub(super) fn admit(&self, asking: &Asking<'_>, request: &InputRequest) -> Result<RequestId, AskError> {
-        known(asking.revision, request)?;
+        sendable(asking.revision, request)?;
         let Some(declared) = asking.declared else { return Err(AskError::Unreachable) };
-        if let Some(required) = lacking(asking.revision, declared, [request]) {
-            return Err(AskError::Missing { required: Box::new(required) });
-        }
+        askable(asking.revision, declared, [request])?;
         if self.open.len() >= asking.limits.asks {
             return Err(AskError::Full(Full::new("asks", asking.limits.asks)));
         }

@@ -48,7 +48,7 @@ mod uri;
 mod visible;
 mod wanted;
 
-pub use asks::{Answer, AskError, AskId, ClientResponse, lacking};
+pub use asks::{Answer, AskError, AskId, ClientResponse, askable};
 pub use call::{Call, CallId, Progress, WriteResult, missing_capabilities, resource_not_found};
 pub use change::Change;
 pub use config::{CacheHint, Config, ListChanges, OutputCheck, Revisions};

@@ -13,7 +13,7 @@ use mcp_proto::wire::jsonrpc::decode_at;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
-use super::asking::{Asking, Pollable, Slot, Urgency, all};
+use super::asking::{Asking, Pollable, Slot, all};
 use super::{CallState, Context, form};
 use crate::reply::block_on;
 use crate::runtime::BoxFuture;
@@ -135,7 +135,8 @@ impl Context {
 
     /// Asks several things at once: all of them are under way at the same time, in the modern era in one round.
     /// Takes a tuple or a `Vec` of [`Ask`]s, and gives the answers in the same form. Of several that fail the first
-    /// counts.
+    /// counts. Where the client cannot be asked one of them nobody is asked any, and an [`AskError::Missing`] names
+    /// all that it lacks.
     ///
     /// ```
     /// # use mcp_driver::{Context, ToolError};
@@ -272,7 +273,7 @@ impl From<Unanswered> for ToolError {
         let text = unanswered.to_string();
         Self(match unanswered {
             Unanswered::Leave(_) => Failure::Leave,
-            Unanswered::Failed(AskError::Missing { .. }) => Failure::Missing(text),
+            Unanswered::Failed(AskError::Missing { required }) => Failure::Missing(required, text),
             Unanswered::Failed(AskError::Misuse(_) | AskError::Full(_)) => Failure::Internal(text),
             _ => Failure::Shown(text),
         })
@@ -354,27 +355,15 @@ pub trait Asks {
     fn ask(self) -> BoxFuture<Result<Self::Answers, Unanswered>>;
 }
 
-/// What has to be told first, whatever else came.
-fn urgent(slots: &[&mut (dyn Pollable + Send)]) -> Option<usize> {
-    let urgency = slots.iter().map(|slot| slot.urgency()).max().filter(|urgency| *urgency > Urgency::None)?;
-    slots.iter().position(|slot| slot.urgency() == urgency)
-}
-
 impl<T: Send + 'static> Asks for Vec<Ask<T>> {
     type Answers = Vec<T>;
 
     fn ask(self) -> BoxFuture<Result<Vec<T>, Unanswered>> {
         let mut slots: Vec<_> = self.into_iter().map(Slot::new).collect();
         Box::pin(async move {
-            let urgent = {
-                let mut refs: Vec<&mut (dyn Pollable + Send)> =
-                    slots.iter_mut().map(|slot| slot as &mut (dyn Pollable + Send)).collect();
-                all(&mut refs).await;
-                urgent(&refs)
-            };
-            if let Some(slot) = urgent.and_then(|place| slots.get_mut(place)) {
-                slot.take().map(drop)?;
-            }
+            let mut refs: Vec<&mut (dyn Pollable + Send)> =
+                slots.iter_mut().map(|slot| slot as &mut (dyn Pollable + Send)).collect();
+            all(&mut refs).await?;
             slots.iter_mut().map(Slot::take).collect()
         })
     }
@@ -388,14 +377,8 @@ macro_rules! tuples {
             fn ask(self) -> BoxFuture<Result<Self::Answers, Unanswered>> {
                 let mut slots = ($(Slot::new(self.$place),)+);
                 Box::pin(async move {
-                    let urgent = {
-                        let mut refs: Vec<&mut (dyn Pollable + Send)> = vec![$(&mut slots.$place),+];
-                        all(&mut refs).await;
-                        urgent(&refs)
-                    };
-                    $(if urgent == Some($place) {
-                        slots.$place.take().map(drop)?;
-                    })+
+                    let mut refs: Vec<&mut (dyn Pollable + Send)> = vec![$(&mut slots.$place),+];
+                    all(&mut refs).await?;
                     Ok(($(slots.$place.take()?,)+))
                 })
             }

@@ -143,8 +143,12 @@ impl<T> Drop for Asking<T> {
     }
 }
 
-/// Waits for all of them, and only then looks at what came.
-pub(super) async fn all(asking: &mut [&mut (dyn Pollable + Send)]) {
+/// Asks all of them and waits for all, unless one cannot be asked: then none is, as the answers would be in vain.
+///
+/// # Errors
+/// What the handler has to leave for. Whatever else came is in the slots.
+pub(super) async fn all(asking: &mut [&mut (dyn Pollable + Send)]) -> Result<(), Unanswered> {
+    askable(asking)?;
     poll_fn(|cx| {
         let mut ready = true;
         for one in asking.iter_mut() {
@@ -153,6 +157,22 @@ pub(super) async fn all(asking: &mut [&mut (dyn Pollable + Send)]) {
         if ready { Poll::Ready(()) } else { Poll::Pending }
     })
     .await;
+    match asking.iter().any(|one| one.leaves()) {
+        true => Err(Unanswered::Leave(Leave::new())),
+        false => Ok(()),
+    }
+}
+
+/// Whether the client may be asked all of this together.
+fn askable(asking: &[&mut (dyn Pollable + Send)]) -> Result<(), Unanswered> {
+    let mut questions = Vec::with_capacity(asking.len());
+    for one in asking {
+        questions.extend(one.question()?);
+    }
+    let Some((state, _)) = questions.first() else { return Ok(()) };
+    // What is asked on behalf of another call is judged by itself.
+    let together = questions.iter().filter(|(other, _)| Arc::ptr_eq(state, other));
+    state.askable(together.map(|(_, request)| *request)).map_err(Unanswered::Failed)
 }
 
 /// Something of which the outcome is kept until all have one.
@@ -160,17 +180,14 @@ pub(super) trait Pollable {
     /// Whether there is an outcome.
     fn poll(&mut self, cx: &mut task::Context<'_>) -> bool;
 
-    /// How urgently the handler has to leave because of it.
-    fn urgency(&self) -> Urgency;
-}
+    /// What has still to be asked, and on behalf of which call.
+    ///
+    /// # Errors
+    /// When it cannot be put in words.
+    fn question(&self) -> Result<Option<(&Arc<CallState>, &InputRequest)>, Unanswered>;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Urgency {
-    None,
-    /// It has to, so that the client is asked.
-    Leave,
-    /// The client lacks something.
-    Missing,
+    /// Whether the handler has to leave, so that the client is asked.
+    fn leaves(&self) -> bool;
 }
 
 pub(super) struct Slot<T> {
@@ -198,11 +215,15 @@ impl<T> Pollable for Slot<T> {
         self.outcome.is_some()
     }
 
-    fn urgency(&self) -> Urgency {
-        match &self.outcome {
-            Some(Err(Unanswered::Failed(AskError::Missing { .. }))) => Urgency::Missing,
-            Some(Err(Unanswered::Leave(_))) => Urgency::Leave,
-            _ => Urgency::None,
-        }
+    fn question(&self) -> Result<Option<(&Arc<CallState>, &InputRequest)>, Unanswered> {
+        let Some(Inner { state, stage: Stage::Begin { question, .. }, .. }) = &self.asking.0 else {
+            return Ok(None);
+        };
+        let request = question.as_ref().map_err(Unanswered::clone)?;
+        Ok(Some((state, request)))
+    }
+
+    fn leaves(&self) -> bool {
+        matches!(&self.outcome, Some(Err(Unanswered::Leave(_))))
     }
 }

@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::task::{self, Poll, Waker};
 
+use mcp_proto::error::PeerError;
 use mcp_proto::server::{Answer as Answered, AskId, Call, CallId, Target};
 use mcp_proto::time::Instant;
 
-use super::journal::Journal;
+use super::journal::{Journal, Kept};
 use super::{Outlet, Report};
 use crate::around::{Answer, AnswerKind};
-use crate::handler::label;
+use crate::handler::{Run, label};
 use crate::runtime::BoxFuture;
 use crate::spans::RequestSpan;
 use crate::wake::Promise;
@@ -22,6 +23,8 @@ pub(crate) struct CallState {
     pub(super) outlet: Arc<dyn Outlet>,
     pub(super) id: CallId,
     pub(super) call: Call,
+    /// What serves it, from the offer in which its target was found, for all of its runs.
+    pub(super) handler: Option<Run>,
     /// Where its answer goes when hooks are around it, instead of to its client.
     pub(super) answer: Option<Promise<Answer>>,
     pub(super) span: RequestSpan,
@@ -37,21 +40,32 @@ pub(crate) struct CallState {
 
 impl CallState {
     /// `hooked`: hooks are around it, which are given its answer.
-    pub(crate) fn new(outlet: Arc<dyn Outlet>, id: CallId, call: Call, hooked: bool) -> Arc<Self> {
+    pub(crate) fn new(
+        outlet: Arc<dyn Outlet>,
+        id: CallId,
+        call: Call,
+        handler: Option<Run>,
+        hooked: bool,
+    ) -> Arc<Self> {
         let (cancelled, wakers, rest) = (AtomicBool::new(false), Mutex::default(), Mutex::default());
         let (answer, journal) = (hooked.then(Promise::default), Mutex::default());
         let span = RequestSpan::new(&call, || outlet.now().mono);
-        Arc::new(Self { outlet, id, call, answer, span, cancelled, wakers, rest, before: None, journal })
+        let before = None;
+        Arc::new(Self { outlet, id, call, handler, answer, span, cancelled, wakers, rest, before, journal })
     }
 
     /// The same call, to be served once more.
     pub(super) fn again(self: &Arc<Self>, journal: Journal) -> Arc<Self> {
         let (cancelled, wakers, rest) = (AtomicBool::new(false), Mutex::default(), Mutex::default());
-        let (outlet, id, call, answer) =
-            (self.outlet.clone(), self.id, self.call.clone(), self.answer.clone());
+        let (outlet, id, call) = (self.outlet.clone(), self.id, self.call.clone());
+        let (handler, answer) = (self.handler.clone(), self.answer.clone());
         let (span, journal) = (self.span.follow(), Mutex::new(Some(Box::new(journal))));
         let before = Some(self.clone());
-        Arc::new(Self { outlet, id, call, answer, span, cancelled, wakers, rest, before, journal })
+        Arc::new(Self { outlet, id, call, handler, answer, span, cancelled, wakers, rest, before, journal })
+    }
+
+    pub(crate) fn handler(&self) -> Option<&Run> {
+        self.handler.as_ref()
     }
 
     pub(crate) fn outlet(&self) -> &dyn Outlet {
@@ -97,6 +111,15 @@ impl CallState {
     pub(super) fn journal<T>(&self, look: impl FnOnce(&mut Journal) -> T) -> T {
         let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
         look(journal.get_or_insert_with(|| Box::new(Journal::load(self))))
+    }
+
+    /// Opens the state that came, before anything is done because of it (MRTR-12). May run code of the
+    /// application, with no lock held.
+    pub(super) fn open(&self) -> Result<(), PeerError> {
+        let Some(sealed) = self.call.request_state() else { return Ok(()) };
+        let kept = Kept::open(self, &sealed)?;
+        self.journal(|journal| journal.kept = kept);
+        Ok(())
     }
 
     /// An answer of the client has come.

@@ -4,29 +4,29 @@
 use std::sync::Arc;
 
 use mcp_proto::dialect::Era;
-use mcp_proto::error::{ErrorObject, PeerError, code};
+use mcp_proto::error::{ErrorObject, code};
 use mcp_proto::limits::Limits;
 use mcp_proto::model::{
-    ElicitAction, ElicitRequestParams, ElicitRequestUrlParams, ElicitResult, In, InputRequest, InputRequests,
+    ElicitAction, ElicitRequestParams, ElicitRequestUrlParams, ElicitResult, In, InputRequest,
     InputRequiredResult, InputResponses, Json, UrlElicitationRequiredData,
 };
-use mcp_proto::server::missing_capabilities;
+use mcp_proto::server::{AskError, missing_capabilities};
 
 use super::ask::{Ask, Unanswered};
 use super::asking::{Pollable, Slot, all, elicitation_id};
-use super::input::{InputRequired, OwnState};
-use super::journal::Journal;
-use super::{CallState, Context, Report, Responder};
+use super::input::InputRequired;
+use super::journal::{Journal, Kept};
+use super::{CallState, Context, Responder};
 use crate::handler;
+use crate::server::run;
 use crate::tool::{Failure, ToolError};
 
 /// What is to be said.
 enum Verdict<T> {
     Outcome(Result<T, ToolError>),
-    Ask(InputRequiredResult),
+    /// The client is to be asked, and to bring back what is remembered.
+    Ask(InputRequiredResult, Kept),
     Fail(ErrorObject),
-    /// The state that came is not one that was given.
-    Refuse(PeerError),
     /// A legacy client is to be asked on behalf of the handler.
     Round(InputRequired),
 }
@@ -36,13 +36,19 @@ impl Responder {
     pub(crate) fn conclude<T>(self, outcome: Result<T, ToolError>) -> Option<(Self, Result<T, ToolError>)> {
         match self.shared.verdict(outcome) {
             Verdict::Outcome(outcome) => return Some((self, outcome)),
-            Verdict::Ask(result) => self.respond(result),
-            Verdict::Fail(error) => self.fail(error),
-            Verdict::Refuse(error) => {
-                let what = handler::label(self.target());
-                self.shared.outlet.report(Report::theirs(what, error.to_string()));
-                self.fail(error.into());
+            Verdict::Ask(mut result, kept) => {
+                if !kept.is_empty() {
+                    match kept.seal(&self.shared) {
+                        Ok(state) => result.request_state = Some(state),
+                        Err(error) => {
+                            let text = format!("the request state cannot be sealed: {error}");
+                            return Some((self, Err(ToolError::internal(text))));
+                        }
+                    }
+                }
+                self.respond(result);
             }
+            Verdict::Fail(error) => self.fail(error),
             Verdict::Round(required) => self.another_round(required),
         }
         None
@@ -58,13 +64,9 @@ impl Responder {
                 Ok(responses) => {
                     next.journal(|journal| {
                         journal.manual.responses = Some(responses);
-                        match required.state {
-                            OwnState::None => (journal.kept.own, journal.manual.unsealed) = (None, None),
-                            OwnState::Sealed(state) => journal.kept.own = Some(state),
-                            OwnState::Unsealed(state) => journal.manual.unsealed = Some(state),
-                        }
+                        journal.kept.own = required.state;
                     });
-                    next.outlet.clone().rerun(next, responder);
+                    run(&next, responder);
                 }
                 Err(unanswered) => handler::tell(responder, unanswered.into()),
             }
@@ -98,9 +100,10 @@ async fn ask_all(state: &Arc<CallState>, questions: Vec<Question>) -> Result<Inp
     let mut slots: Vec<Slot<Json>> = questions.into_iter().map(|question| Slot::new(ask(question))).collect();
     let mut pollable: Vec<&mut (dyn Pollable + Send)> =
         slots.iter_mut().map(|slot| slot as &mut (dyn Pollable + Send)).collect();
-    all(&mut pollable).await;
-    let answers: Result<InputResponses, Unanswered> =
-        keys.iter().zip(&mut slots).map(|(key, slot)| Ok((key.clone(), slot.take()?))).collect();
+    let asked = all(&mut pollable).await;
+    let answers = asked.and_then(|()| {
+        keys.iter().zip(&mut slots).map(|(key, slot)| Ok((key.clone(), slot.take()?))).collect()
+    });
     let apart: Vec<String> = keys.iter().map(|key| apart(key)).collect();
     state.journal(|journal| journal.forget_asked(&apart));
     answers
@@ -115,17 +118,11 @@ impl CallState {
     }
 
     fn judge<T>(&self, journal: &mut Journal, outcome: Result<T, ToolError>) -> Verdict<T> {
-        if let Some(error) = &journal.refused {
-            return Verdict::Refuse(error.clone());
-        }
         match (self.call.era(), outcome) {
-            (Era::Modern, Err(ToolError(Failure::Missing(text)))) => {
-                match journal.lacking(self, &InputRequests::new()) {
-                    Some(required) => Verdict::Fail(missing_capabilities(required)),
-                    None => shown(text),
-                }
+            (Era::Modern, Err(ToolError(Failure::Missing(required, _)))) => {
+                Verdict::Fail(missing_capabilities(*required))
             }
-            (Era::Legacy, Err(ToolError(Failure::Missing(text)))) => shown(text),
+            (Era::Legacy, Err(ToolError(Failure::Missing(_, text)))) => shown(text),
             (Era::Modern, Err(ToolError(Failure::Input(required)))) => self.ask(journal, *required),
             (Era::Legacy, Err(ToolError(Failure::Input(required)))) => self.round(journal, *required),
             (Era::Modern, Err(ToolError(Failure::Urls(pages)))) => self.send_to(journal, pages),
@@ -137,34 +134,25 @@ impl CallState {
 
     /// A result that asks for `required`, and for what the handler has asked besides.
     fn ask<T>(&self, journal: &mut Journal, required: InputRequired) -> Verdict<T> {
-        if let Some(required) = journal.lacking(self, &required.requests) {
-            return Verdict::Fail(missing_capabilities(required));
+        match self.askable(required.requests.values()) {
+            Err(AskError::Missing { required }) => return Verdict::Fail(missing_capabilities(*required)),
+            Err(error) => return internal(error.to_string()),
+            Ok(()) => {}
         }
         let mut result = InputRequiredResult::new();
         result.input_requests = std::mem::take(&mut journal.open);
         result.input_requests.extend(required.requests);
-        let sealed = match required.state {
-            OwnState::Unsealed(state) => Ok(Some(state)),
-            OwnState::Sealed(state) => {
-                journal.kept.own = Some(state);
-                journal.seal(self)
-            }
-            OwnState::None => {
-                journal.kept.own = None;
-                journal.seal(self)
-            }
-        };
-        match sealed {
-            Ok(None) if result.input_requests.is_empty() => return internal(NOTHING_ASKED.into()),
-            Ok(state) => result.request_state = state,
-            Err(error) => return internal(format!("the request state cannot be sealed: {error}")),
+        let mut kept = std::mem::take(&mut journal.kept);
+        kept.own = required.state;
+        if kept.is_empty() && result.input_requests.is_empty() {
+            return internal(NOTHING_ASKED.into());
         }
-        Verdict::Ask(result)
+        Verdict::Ask(result, kept)
     }
 
     fn round<T>(&self, journal: &Journal, required: InputRequired) -> Verdict<T> {
         let limits: &Limits = &self.outlet.config().limits;
-        let nothing = required.requests.is_empty() && matches!(required.state, OwnState::None);
+        let nothing = required.requests.is_empty() && required.state.is_none();
         if nothing || !self.target().may_require_input() {
             return internal(NOTHING_ASKED.into());
         }

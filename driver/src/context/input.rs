@@ -1,9 +1,8 @@
 //! The manual form: a handler that makes the rounds itself, by returning what it wants to be told and reading
 //! what the client came back with.
 
-use std::borrow::Cow;
+use std::fmt;
 
-use mcp_proto::dialect::Era;
 use mcp_proto::model::{ElicitRequestUrlParams, InputRequest, InputRequests, InputResponses};
 use serde::de::DeserializeOwned;
 
@@ -28,24 +27,16 @@ use crate::tool::{Failure, ToolError};
 ///     let Some(answer) = cx.input_response::<ElicitResult>("who") else {
 ///         return Err(InputRequired::new().ask("who", form()).state("round 1").into());
 ///     };
-///     assert_eq!(cx.request_state()?.as_deref(), Some("round 1"));
+///     assert_eq!(cx.request_state().as_deref(), Some("round 1"));
 ///     Ok(format!("{:?}", answer.action))
 /// }
 /// ```
 ///
 /// <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr>
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct InputRequired {
     pub(super) requests: InputRequests,
-    pub(super) state: OwnState,
-}
-
-#[derive(Clone, Debug, Default)]
-pub(super) enum OwnState {
-    #[default]
-    None,
-    Sealed(String),
-    Unsealed(String),
+    pub(super) state: Option<String>,
 }
 
 impl InputRequired {
@@ -62,19 +53,19 @@ impl InputRequired {
     }
 
     /// What the handler wants to have back; read it with [`Context::request_state`]. It is sealed: the client
-    /// cannot read it, nor bring back another one, nor use it for another request or for long.
+    /// cannot read it, nor bring back another one, nor use it for another request or for long. Whoever wants it
+    /// otherwise has a [`StateCodec`](mcp_proto::server::StateCodec) of their own.
     #[must_use]
     pub fn state(mut self, state: impl Into<String>) -> Self {
-        self.state = OwnState::Sealed(state.into());
+        self.state = Some(state.into());
         self
     }
+}
 
-    /// The same without the seal; read it with [`Context::unsealed_request_state`]. Whoever makes the request can
-    /// put anything in its place (MRTR-10, MRTR-13). Steps and answers are not remembered along with it.
-    #[must_use]
-    pub fn unsealed_state(mut self, state: impl Into<String>) -> Self {
-        self.state = OwnState::Unsealed(state.into());
-        self
+/// Prints without what is asked and remembered.
+impl fmt::Debug for InputRequired {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InputRequired").field("keys", &self.requests.len()).finish_non_exhaustive()
     }
 }
 
@@ -111,23 +102,8 @@ impl Context {
     }
 
     /// The [`state`](InputRequired::state) of the run before, which only this server can have made, for this very
-    /// request and not long ago.
-    ///
-    /// # Errors
-    /// When the client brought something else. Leave by `?`: it is refused as the specification demands.
-    pub fn request_state(&self) -> Result<Option<String>, ToolError> {
-        self.shared.journal(|journal| match journal.open_state(&self.shared) {
-            true => Ok(journal.kept.own.clone()),
-            false => Err(ToolError(Failure::Leave)),
-        })
-    }
-
-    /// The [`unsealed_state`](InputRequired::unsealed_state) of the run before, or whatever else the client put in
-    /// its place.
-    pub fn unsealed_request_state(&self) -> Option<Cow<'_, str>> {
-        match self.era() {
-            Era::Modern => self.shared.call.request_state(),
-            Era::Legacy => self.shared.journal(|journal| journal.manual.unsealed.clone()).map(Cow::Owned),
-        }
+    /// request and not long ago: a request with any other state is refused before its handler runs.
+    pub fn request_state(&self) -> Option<String> {
+        self.shared.journal(|journal| journal.kept.own.clone())
     }
 }

@@ -7,10 +7,10 @@ use std::task::{Poll, Waker};
 
 use mcp_proto::error::{ApiMisuse, PeerError};
 use mcp_proto::model::{
-    ClientCapabilities, CreateMessageResult, ElicitAction, ElicitRequestParams, ElicitResult, InputRequest,
-    InputRequests, InputResponses, Json, JsonMap, ListRootsResult,
+    CreateMessageResult, ElicitAction, ElicitRequestParams, ElicitResult, InputRequest, InputRequests,
+    InputResponses, Json, JsonMap, ListRootsResult,
 };
-use mcp_proto::server::{AskError, AskId, Bound, StateError, lacking};
+use mcp_proto::server::{AskError, AskId, Bound, StateError, askable};
 use mcp_proto::wire::jsonrpc::decode_at;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -22,12 +22,8 @@ use super::CallState;
 pub(crate) struct Journal {
     /// What travels: what was answered and done, in earlier rounds and in this one.
     pub(super) kept: Kept,
-    opened: bool,
-    /// Why the state that came is refused.
-    pub(super) refused: Option<PeerError>,
     /// What came with this round and was not asked for yet.
     brought: InputResponses,
-    declared: ClientCapabilities,
     /// What was asked in this run.
     asked: BTreeMap<String, Asked>,
     /// Which of it a legacy client has been sent.
@@ -43,13 +39,11 @@ pub(crate) struct Journal {
 #[derive(Default)]
 pub(super) struct Manual {
     pub(super) responses: Option<InputResponses>,
-    /// An unsealed state on a legacy connection; on others it is in the call.
-    pub(super) unsealed: Option<String>,
     /// How often a legacy client was asked on behalf of it.
     pub(super) rounds: usize,
 }
 
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Kept {
     #[serde(default, rename = "a", skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) answers: JsonMap,
@@ -58,6 +52,29 @@ pub(super) struct Kept {
     /// A state that the handler made itself.
     #[serde(default, rename = "o", skip_serializing_if = "Option::is_none")]
     pub(super) own: Option<String>,
+}
+
+impl Kept {
+    /// What was [sealed](Self::seal) for the request of this call.
+    pub(super) fn open(state: &CallState, sealed: &str) -> Result<Self, PeerError> {
+        let config = state.outlet.config();
+        let plain = config.open_state(state.outlet.now(), &Bound::of(&state.call, config), sealed)?;
+        let unread = |_| StateError::new("what was sealed is not of this form").into();
+        serde_json::from_slice(&plain).map_err(unread)
+    }
+
+    /// What the client is to bring back.
+    pub(super) fn seal(&self, state: &CallState) -> Result<String, StateError> {
+        let plain = serde_json::to_vec(self)
+            .map_err(|error| StateError::new(format!("the state cannot be written: {error}")))?;
+        let config = state.outlet.config();
+        config.seal_state(state.outlet.now(), &Bound::of(&state.call, config), &plain)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        let Self { answers, steps, own } = self;
+        answers.is_empty() && steps.is_empty() && own.is_none()
+    }
 }
 
 struct Asked {
@@ -95,42 +112,31 @@ pub(super) enum Step {
     Leave,
 }
 
+impl CallState {
+    /// Whether the client may be asked all of this in answer to this call.
+    pub(super) fn askable<'a>(
+        &self,
+        requests: impl IntoIterator<Item = &'a InputRequest, IntoIter: Clone>,
+    ) -> Result<(), AskError> {
+        let revision = self.call.revision();
+        if !(revision.dialect().server_requests || self.target().may_require_input()) {
+            return Err(AskError::NotSupported { what: "request for input in answer to this method".into() });
+        }
+        askable(revision, &self.call.client().capabilities, requests)
+    }
+}
+
 impl Journal {
     /// The memory of a call, as far as it has come with it.
     pub(super) fn load(state: &CallState) -> Self {
         let responses = state.call.input_responses().and_then(|text| serde_json::from_str(text).ok());
-        let mut journal = Self { declared: state.call.client().capabilities.clone(), ..Self::default() };
-        journal.brought = responses.clone().unwrap_or_default();
+        let mut journal = Self { brought: responses.clone().unwrap_or_default(), ..Self::default() };
         journal.manual.responses = responses;
         journal
     }
 
-    /// Opens the state that came, the first time. `false` when it is not valid: then nothing is to be asked or
-    /// done, and the handler is to leave.
-    pub(super) fn open_state(&mut self, state: &CallState) -> bool {
-        if self.opened {
-            return self.refused.is_none();
-        }
-        self.opened = true;
-        let Some(sealed) = state.call.request_state() else { return true };
-        let config = state.outlet.config();
-        let opened = config.open_state(state.outlet.now(), &Bound::of(&state.call, config), &sealed);
-        let read = opened.and_then(|plain| {
-            let unread = |_| StateError::new("what was sealed is not of this form").into();
-            serde_json::from_slice(&plain).map_err(unread)
-        });
-        match read {
-            Ok(kept) => self.kept = kept,
-            Err(error) => self.refused = Some(error),
-        }
-        self.refused.is_none()
-    }
-
     /// Notes that something is asked under `key`, or finds that it was.
     pub(super) fn stand(&mut self, state: &CallState, key: &str, request: &InputRequest) -> Stand {
-        if !self.open_state(state) {
-            return Stand::Leave;
-        }
         if let Some(asked) = self.asked.get_mut(key) {
             if asked.request != *request {
                 let misuse = format!("two different things are asked under the key `{key}`");
@@ -145,24 +151,18 @@ impl Journal {
                 Progress::Open => Stand::Leave,
             };
         }
-        let revision = state.call.revision();
-        let progress = if revision.dialect().server_requests {
-            Progress::Sent { ask: None, wakers: Vec::new() }
-        } else if !state.target().may_require_input() {
-            let what = "request for input in answer to this method".into();
-            Progress::Settled(Err(AskError::NotSupported { what }))
-        } else if let Err(wrong) = request.check() {
-            Progress::Settled(Err(ApiMisuse::new(wrong).into()))
-        } else if let Some(required) = lacking(revision, &self.declared, [request]) {
-            Progress::Settled(Err(AskError::Missing { required: required.into() }))
-        } else {
-            match self.known(key, request) {
+        let progress = match state.askable([request]) {
+            Err(error) => Progress::Settled(Err(error)),
+            Ok(()) if state.call.revision().dialect().server_requests => {
+                Progress::Sent { ask: None, wakers: Vec::new() }
+            }
+            Ok(()) => match self.known(key, request) {
                 Some(answer) => Progress::Settled(Ok(answer)),
                 None => {
                     self.open.insert(key.to_owned(), request.clone());
                     Progress::Open
                 }
-            }
+            },
         };
         let stand = match &progress {
             Progress::Sent { .. } => Stand::Send,
@@ -260,16 +260,10 @@ impl Journal {
         ask
     }
 
-    /// What a modern client lacks for what was asked, all together.
-    pub(super) fn lacking(&self, state: &CallState, others: &InputRequests) -> Option<ClientCapabilities> {
-        let asked = self.asked.values().map(|asked| &asked.request);
-        lacking(state.call.revision(), &self.declared, asked.chain(others.values()))
-    }
-
     /// Whether something is still to be done, under a name of its own.
-    pub(super) fn step(&mut self, state: &CallState, key: &str) -> Step {
+    pub(super) fn step(&mut self, key: &str) -> Step {
         // Whoever ignores that it should leave does nothing that counts.
-        if !self.open_state(state) || !self.open.is_empty() {
+        if !self.open.is_empty() {
             return Step::Leave;
         }
         match self.kept.steps.get(key) {
@@ -278,24 +272,11 @@ impl Journal {
         }
     }
 
-    /// What the client is to bring back, if there is anything to remember.
-    pub(super) fn seal(&self, state: &CallState) -> Result<Option<String>, StateError> {
-        let Kept { answers, steps, own } = &self.kept;
-        if answers.is_empty() && steps.is_empty() && own.is_none() {
-            return Ok(None);
-        }
-        let plain = serde_json::to_vec(&self.kept)
-            .map_err(|error| StateError::new(format!("the state cannot be written: {error}")))?;
-        let config = state.outlet.config();
-        config.seal_state(state.outlet.now(), &Bound::of(&state.call, config), &plain).map(Some)
-    }
-
     /// The memory of the next run on a legacy connection: nothing of it has to be asked or done again.
     pub(super) fn next_round(mut self) -> Self {
         self.asked.retain(|_, asked| matches!(asked.progress, Progress::Settled(_)));
         self.waiting.clear();
         self.early.clear();
-        self.opened = true;
         self.manual.rounds += 1;
         self.manual.responses = None;
         self

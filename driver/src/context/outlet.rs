@@ -8,7 +8,7 @@ use mcp_proto::model::{InputRequest, Json, LoggingMessageNotificationParams};
 use mcp_proto::server::{AskError, AskId, CallId, Config, Progress, WriteResult};
 use mcp_proto::time::Now;
 
-use super::{CallState, Report, Responder};
+use super::{CallState, Report};
 use crate::deprecated::Deprecated;
 use crate::extensions::Extensions;
 use crate::runtime::{BoxFuture, Job};
@@ -28,8 +28,6 @@ pub(crate) trait Outlet: Send + Sync {
     fn retract(&self, ask: AskId);
     /// Another run of a call takes the place of the one before. `false` when the call is over.
     fn adopt(&self, state: &Arc<CallState>) -> bool;
-    /// Runs the handler of a call again.
-    fn rerun(&self, state: Arc<CallState>, responder: Responder);
     /// Runs something in the background.
     fn spawn(&self, task: BoxFuture<()>);
     /// The bounds and policies of the server.

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use mcp_proto::error::{ErrorObject, code};
 use mcp_proto::server::{OutputCheck, Target, WriteResult};
 
-use super::CallState;
+use super::{CallState, Report};
 use crate::around::{Answer, AnswerKind};
+use crate::handler::label;
 
 /// The obligation to answer a call. Dropped unanswered, it answers an internal error.
 pub(crate) struct Responder {
@@ -23,6 +24,16 @@ impl Responder {
 
     pub(crate) fn target(&self) -> &Target {
         self.shared.target()
+    }
+
+    /// Opens the state that came, if one came. `None` when it is not one that was given for this request: then it
+    /// is refused, and nothing is to be done (MRTR-12).
+    pub(crate) fn open(self) -> Option<Self> {
+        let Err(error) = self.shared.open() else { return Some(self) };
+        let what = label(self.target());
+        self.shared.outlet.report(Report::theirs(what, error.to_string()));
+        self.fail(error.into());
+        None
     }
 
     pub(crate) fn output_check(&self) -> OutputCheck {

@@ -32,7 +32,7 @@ impl Context {
     {
         let (cx, key, work) = (self.clone(), key.into(), work.into_work());
         Step(Box::pin(async move {
-            match cx.shared.journal(|journal| journal.step(&cx.shared, &key)) {
+            match cx.shared.journal(|journal| journal.step(&key)) {
                 Stand::Leave => Err(ToolError(Failure::Leave)),
                 Stand::Done(done) => read(&key, &done),
                 Stand::Do => {

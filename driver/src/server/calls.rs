@@ -30,30 +30,15 @@ impl Calls {
         call: Call,
     ) {
         let hooks = &shared.around;
-        let state = CallState::new(outlet, id, call, !hooks.is_empty());
+        let handler = offer.handler(call.target()).cloned();
+        let state = CallState::new(outlet, id, call, handler, !hooks.is_empty());
         self.lock().insert(id, state.clone());
-        let handler = offer.handler(state.target());
         if hooks.is_empty() {
-            if let Some(future) = launch(&state, handler) {
-                run(&shared.runtime, &state, future);
-            }
-            return;
+            return run(&state, Responder::new(state.clone()));
         }
-        let mut served = around::serve(hooks.clone(), state, handler.cloned());
+        let mut served = around::serve(hooks.clone(), state);
         if poll_once(served.as_mut()).is_pending() {
             shared.runtime.spawn(served);
-        }
-    }
-
-    /// Runs the handler of a call again.
-    pub(super) fn rerun<R: Runtime>(
-        shared: &Shared<R>,
-        offer: &Offer,
-        state: &Arc<CallState>,
-        responder: Responder,
-    ) {
-        if let Some(future) = launch_for(state, offer.handler(state.target()), responder) {
-            run(&shared.runtime, state, future);
         }
     }
 
@@ -98,22 +83,20 @@ impl Calls {
     }
 }
 
-/// Starts a handler. An async one is a future that is to be polled; one that blocks runs on the pool.
-pub(crate) fn launch(state: &Arc<CallState>, handler: Option<&Run>) -> Option<BoxFuture<()>> {
-    launch_for(state, handler, Responder::new(state.clone()))
-}
-
-fn launch_for(state: &Arc<CallState>, handler: Option<&Run>, responder: Responder) -> Option<BoxFuture<()>> {
+/// Starts the handler of a call. An async one is a future that is to be polled; one that blocks runs on the pool.
+pub(crate) fn launch(state: &Arc<CallState>, responder: Responder) -> Option<BoxFuture<()>> {
     // A panic drops the responder, which answers.
     let context = Context::new(state.clone());
-    match handler {
-        Some(Run::Async(handler)) => return state.guarded(|| handler(context, responder)),
+    match state.handler() {
+        Some(Run::Async(handler)) => {
+            return state.guarded(|| Some(handler(context, responder.open()?))).flatten();
+        }
         Some(Run::Blocking(handler)) => {
             let (handler, owner) = (handler.clone(), state.clone());
             state.outlet().spawn_blocking(Box::new(move || {
                 // It may have waited for a thread longer than the client for it.
                 if !owner.is_cancelled() {
-                    owner.guarded(|| handler(context, responder));
+                    owner.guarded(|| responder.open().map(|responder| handler(context, responder)));
                 }
             }));
         }
@@ -129,15 +112,16 @@ fn launch_for(state: &Arc<CallState>, handler: Option<&Run>, responder: Responde
     None
 }
 
-/// Most handlers are ready at once: those cost neither a task nor a wake-up.
-fn run<R: Runtime>(runtime: &R, state: &Arc<CallState>, mut future: BoxFuture<()>) {
+/// Runs the handler of a call. Most are ready at once: those cost neither a task nor a wake-up.
+pub(crate) fn run(state: &Arc<CallState>, responder: Responder) {
+    let Some(mut future) = launch(state, responder) else { return };
     if state.guarded(|| poll_once(future.as_mut())).is_none_or(|polled| polled.is_ready()) {
         state.guarded(|| drop(future));
         return;
     }
     state.keep(future);
     let rest = Rest(state.clone());
-    runtime.spawn(Box::pin(poll_fn(move |cx| rest.0.poll_rest(cx))));
+    state.outlet().spawn(Box::pin(poll_fn(move |cx| rest.0.poll_rest(cx))));
 }
 
 /// The task of a handler. A runtime that refuses it, or shuts down, drops it: then the handler goes with it,

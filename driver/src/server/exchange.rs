@@ -20,7 +20,7 @@ use super::calls::Calls;
 use super::http::HttpService;
 use super::offer::Offer;
 use super::session::SessionStore;
-use crate::context::{CallState, Outlet, Report, Responder};
+use crate::context::{CallState, Outlet, Report};
 use crate::custom::Notification;
 use crate::deprecated::Deprecated;
 use crate::endpoint::poll_once;
@@ -524,11 +524,6 @@ impl<R: Runtime> Outlet for ExchangeHandle<R> {
 
     fn adopt(&self, state: &Arc<CallState>) -> bool {
         self.calls.adopt(state)
-    }
-
-    fn rerun(&self, state: Arc<CallState>, responder: Responder) {
-        let shared = self.service.shared();
-        Calls::rerun(shared, &shared.live.offer(), &state, responder);
     }
 
     fn spawn(&self, task: BoxFuture<()>) {

@@ -16,7 +16,7 @@ use super::Shared;
 use super::calls::Calls;
 use super::hub::Member;
 use super::offer::{Current, Offer};
-use crate::context::{CallState, Outlet, Report, Responder};
+use crate::context::{CallState, Outlet, Report};
 use crate::custom::Notification;
 use crate::deprecated::Deprecated;
 use crate::endpoint::{Endpoint, Status};
@@ -247,11 +247,6 @@ impl<R: Runtime> Outlet for Link<R> {
 
     fn adopt(&self, state: &Arc<CallState>) -> bool {
         self.calls.adopt(state)
-    }
-
-    fn rerun(&self, state: Arc<CallState>, responder: Responder) {
-        let shared = &*self.shared;
-        Calls::rerun(shared, &shared.live.offer(), &state, responder);
     }
 
     fn spawn(&self, task: BoxFuture<()>) {

@@ -57,7 +57,7 @@ use crate::tool::{Tool, ToolHandler};
 use hub::Hub;
 use offer::{Live, Offer};
 
-pub(crate) use calls::launch;
+pub(crate) use calls::{launch, run};
 #[cfg(feature = "http")]
 pub use exchange::ExchangeHandle;
 #[cfg(feature = "http")]

@@ -9,8 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use mcp_driver::Limits;
 use serde_json::{Value, json};
 
-pub use self::peer::{ALL, Outcome, Peer, SPEECHES, accept};
-use self::peer::{did, roots, sampled};
+pub use self::peer::{ALL, Outcome, Peer, SPEECHES, accept, did, roots, sampled};
 use self::server::server;
 use super::{hosted, http};
 use crate::kit::Kit;
@@ -235,7 +234,7 @@ pub fn handlers_may_make_the_rounds_themselves<K: Kit>(_: &str) {
             accept(json!({ "name": if key == "first" { "Ada" } else { "Lovelace" } }))
         });
         assert_eq!((outcome.text(), outcome.asked), ("Ada Lovelace", 2), "{version:?}");
-        let outcome = peer.call("unsealed", json!({}), |key, _| panic!("{key}"));
+        let outcome = peer.call("later", json!({}), |key, _| panic!("{key}"));
         assert_eq!(outcome.text(), "as it is");
         assert_eq!(peer.refused("nothing").error(), (-32603, "internal error"));
     }

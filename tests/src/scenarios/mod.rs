@@ -10,6 +10,7 @@ pub mod http;
 pub mod hygiene;
 pub mod observe;
 pub mod request;
+pub mod rounds;
 pub mod schemas;
 pub mod sessions;
 pub mod stdio;

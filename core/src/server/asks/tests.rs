@@ -80,8 +80,7 @@ fn what_several_requests_lack_is_listed_together() {
     assert_eq!(lacks(V2026_07_28, "{}", &requests), all);
     let all = r#"{"roots":{"listChanged":true},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}}}"#;
     assert_eq!(lacks(V2026_07_28, all, &requests), "");
-    let error =
-        AskError::Missing { required: Box::new(lacking(V2026_07_28, &declared("{}"), &requests).unwrap()) };
+    let error = askable(V2026_07_28, &declared("{}"), &requests).unwrap_err();
     let text = "did not declare `elicitation.form`, `elicitation.url`, `sampling.tools`, `roots`";
     assert!(error.to_string().ends_with(text), "{error}");
 }
@@ -109,7 +108,7 @@ fn a_revision_is_asked_only_for_what_it_has() {
     ];
     for (request, knows) in rows {
         for revision in [V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28] {
-            let outcome = known(revision, &request);
+            let outcome = sendable(revision, &request).and(known(revision, &request));
             assert_eq!(outcome.is_ok(), knows(revision), "{revision} {} {outcome:?}", request.method());
         }
     }
@@ -120,7 +119,7 @@ fn a_revision_is_asked_only_for_what_it_has() {
 fn an_elicitation_by_url_has_an_id_where_the_revision_has_ids() {
     let params = ElicitRequestUrlParams::new("m", "https://example.com");
     let request = ElicitRequestParams::from(params).into();
-    assert!(matches!(known(V2025_11_25, &request), Err(AskError::Misuse(_))));
+    assert!(matches!(sendable(V2025_11_25, &request), Err(AskError::Misuse(_))));
 }
 
 #[test]

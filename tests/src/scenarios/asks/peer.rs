@@ -45,7 +45,7 @@ impl Outcome {
     }
 
     #[track_caller]
-    pub(super) fn error(&self) -> (i64, &str) {
+    pub fn error(&self) -> (i64, &str) {
         let error = &self.response["error"];
         (error["code"].as_i64().unwrap_or_else(|| panic!("{self:?}")), error["message"].as_str().unwrap())
     }
@@ -149,7 +149,7 @@ impl Peer {
     }
 
     /// Calls a tool that must not ask, or must be refused before it does.
-    pub(super) fn refused(&mut self, tool: &str) -> Outcome {
+    pub fn refused(&mut self, tool: &str) -> Outcome {
         self.call(tool, json!({}), |key, _| panic!("asked for {key}"))
     }
 }
@@ -168,14 +168,14 @@ pub fn accept(content: Value) -> Option<Value> {
     Some(json!({ "action": "accept", "content": content }))
 }
 
-pub(super) fn did(action: &str) -> Option<Value> {
+pub fn did(action: &str) -> Option<Value> {
     Some(json!({ "action": action }))
 }
 
-pub(super) fn roots() -> Option<Value> {
+pub fn roots() -> Option<Value> {
     Some(json!({ "roots": [{ "uri": "file:///srv" }] }))
 }
 
-pub(super) fn sampled(text: &str) -> Option<Value> {
+pub fn sampled(text: &str) -> Option<Value> {
     Some(json!({ "role": "assistant", "content": { "type": "text", "text": text }, "model": "m" }))
 }

@@ -142,7 +142,7 @@ fn manual<R: Runtime>(server: Server<R>) -> Server<R> {
                 let answer = cx.input_response::<ElicitResult>(key)?.content?;
                 answer.decode::<serde_json::Value>().ok()?["name"].as_str().map(str::to_owned)
             };
-            match (cx.request_state()?, name("first"), name("last")) {
+            match (cx.request_state(), name("first"), name("last")) {
                 (None, ..) => Err(InputRequired::new().ask("first", question("first")).state("1").into()),
                 (Some(first), Some(name), _) if first == "1" => {
                     Err(InputRequired::new().ask("last", question("last")).state(format!("2{name}")).into())
@@ -151,9 +151,9 @@ fn manual<R: Runtime>(server: Server<R>) -> Server<R> {
                 other => Err(ToolError::new(format!("{other:?}"))),
             }
         })
-        .tool(Tool::new("unsealed"), async |_: Nothing, cx: Context| match cx.unsealed_request_state() {
-            Some(state) => Ok(state.into_owned()),
-            None => Err(InputRequired::new().unsealed_state("as it is").into()),
+        .tool(Tool::new("later"), async |_: Nothing, cx: Context| match cx.request_state() {
+            Some(state) => Ok(state),
+            None => Err(InputRequired::new().state("as it is").into()),
         })
         .tool(Tool::new("insatiable"), async |_: Nothing, _: Context| {
             Err::<(), _>(InputRequired::new().ask("more", question("more")).into())
