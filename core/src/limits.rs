@@ -38,6 +38,9 @@ pub struct Limits {
     pub client_details: usize,
     /// How long a legacy session may sit unused. Default 30 min; then it is reclaimed and answers 404.
     pub session_idle: Duration,
+    /// How long whoever keeps the legacy sessions may take to answer a request of one. Default 30 s; then the
+    /// request is answered 503.
+    pub session_answer: Duration,
     /// Events of one legacy session that are kept, for a client that lost its connection and for messages that
     /// wait for a stream. Default 1,024; the oldest give way.
     pub events: usize,
@@ -146,6 +149,7 @@ impl Default for Limits {
             sessions: 10_000,
             client_details: 16 << 10,
             session_idle: Duration::from_secs(30 * 60),
+            session_answer: Duration::from_secs(30),
             events: 1_024,
             event_bytes: 1 << 20,
             all_event_bytes: 64 << 20,

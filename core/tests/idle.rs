@@ -114,6 +114,9 @@ fn idle_sessions_and_streams_hold_little_and_are_cheap_to_reach() {
     // Nobody is idle who listens.
     sessions.handle_timeout(at(100_000));
     assert_eq!(sessions.len(), COUNT);
+    let refreshed = std::iter::from_fn(|| sessions.poll_output());
+    let refreshed = refreshed.filter(|output| matches!(output, SessionOutput::Refresh { .. }));
+    assert_eq!(refreshed.count(), COUNT);
     for stream in &mut streams {
         stream.handle_abort(at(100_000));
         drive(stream, &mut sessions, at(100_000));

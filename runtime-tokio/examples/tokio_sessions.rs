@@ -8,11 +8,12 @@
 //! of `census` is answered to a client that comes back for it: its stream is closed meanwhile, and so it may be
 //! on any other connection that breaks.
 
+use std::fs::File;
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mcp_tokio::{BoxFuture, Context, Server, SessionId, SessionState, SessionStore, StoreError, Tool};
+use mcp_tokio::{BoxFuture, Context, Saved, Server, SessionId, SessionState, SessionStore, StoreError, Tool};
 
 /// A file for each session. A real store would also forget what was not asked for in half an hour.
 struct Folder(PathBuf);
@@ -24,6 +25,30 @@ impl Folder {
         let ours = name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
         ours.then(|| self.0.join(name))
     }
+
+    /// Does something while no other process changes anything in the folder.
+    fn alone<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+    ) -> BoxFuture<Result<T, StoreError>> {
+        let lock = self.0.join("lock");
+        Box::pin(async move {
+            let job = move || {
+                let lock = File::create(lock)?;
+                lock.lock()?;
+                job()
+            };
+            tokio::task::spawn_blocking(job).await?
+        })
+    }
+}
+
+fn read(file: &Path) -> Result<Option<SessionState>, StoreError> {
+    match std::fs::read(file) {
+        Ok(state) => Ok(Some(serde_json::from_slice(&state)?)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 impl SessionStore for Folder {
@@ -31,32 +56,35 @@ impl SessionStore for Folder {
         let file = self.file(session);
         Box::pin(async move {
             let Some(file) = file else { return Ok(None) };
-            match tokio::fs::read(file).await {
-                Ok(state) => Ok(Some(serde_json::from_slice(&state)?)),
-                Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-                Err(error) => Err(error.into()),
-            }
+            tokio::task::spawn_blocking(move || read(&file)).await?
         })
     }
 
-    fn save(&self, session: &SessionId, state: &SessionState) -> BoxFuture<Result<(), StoreError>> {
+    fn save(
+        &self,
+        session: &SessionId,
+        expected: Option<u64>,
+        state: &SessionState,
+    ) -> BoxFuture<Result<Saved, StoreError>> {
         let (file, state) = (self.file(session), serde_json::to_vec(state));
-        Box::pin(async move {
+        self.alone(move || {
             let file = file.ok_or("a session of another name than ours")?;
+            if read(&file)?.map(|kept| kept.changes) != expected {
+                return Ok(Saved::Conflict);
+            }
             // Whole or not at all, whoever reads it meanwhile.
             let new = file.with_extension("new");
-            tokio::fs::write(&new, state?).await?;
-            Ok(tokio::fs::rename(new, file).await?)
+            std::fs::write(&new, state?)?;
+            std::fs::rename(new, file)?;
+            Ok(Saved::Kept)
         })
     }
 
     fn remove(&self, session: &SessionId) -> BoxFuture<Result<(), StoreError>> {
         let file = self.file(session);
-        Box::pin(async move {
-            match file {
-                Some(file) => Ok(tokio::fs::remove_file(file).await?),
-                None => Ok(()),
-            }
+        self.alone(move || match file.map(std::fs::remove_file) {
+            Some(Err(error)) if error.kind() != ErrorKind::NotFound => Err(error.into()),
+            _ => Ok(()),
         })
     }
 }

@@ -102,7 +102,8 @@ impl<B: Body> Answer<B> {
         let Some(Aborting(exchange)) = &self.exchange else {
             return Poll::Pending;
         };
-        exchange.register(cx.waker());
+        // Most requests are answered in this call, and wait for nothing.
+        let mut waits = false;
         loop {
             if let Some((head, length)) = exchange.take_head() {
                 let timer = std::mem::take(&mut self.timer);
@@ -129,7 +130,9 @@ impl<B: Body> Answer<B> {
                         true
                     }
                 };
-            if !progress {
+            if !progress && !std::mem::replace(&mut waits, true) {
+                exchange.register(cx.waker());
+            } else if !progress {
                 ready!(self.timer.poll(exchange, cx));
             }
         }

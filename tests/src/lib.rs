@@ -10,6 +10,7 @@ pub mod kit;
 pub mod requirements;
 pub mod rig;
 pub mod scenarios;
+pub mod stage;
 pub mod support;
 
 pub use kit::{Kit, OnBlocking, OnSmol, OnTokio};

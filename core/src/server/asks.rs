@@ -12,6 +12,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::call::CallId;
+use super::events::StreamId;
 use super::exchange::ExchangeId;
 use crate::dialect::{ElicitationModes, Revision};
 use crate::error::{ApiMisuse, ErrorObject, Full};
@@ -310,8 +311,8 @@ pub(super) struct Asking<'a> {
     pub(super) revision: Revision,
     /// What the client declared, if there is a session.
     pub(super) declared: Option<&'a ClientCapabilities>,
-    /// The exchange that carries it, over HTTP.
-    pub(super) exchange: Option<ExchangeId>,
+    /// The stream that carries it, over HTTP.
+    pub(super) stream: Option<StreamId>,
     pub(super) timeout: Option<Duration>,
     pub(super) limits: &'a Limits,
 }
@@ -326,8 +327,8 @@ impl Asks {
             return Err(AskError::Full(Full::new("asks", asking.limits.asks)));
         }
         let number = self.last + 1;
-        Ok(RequestId::from(match asking.exchange {
-            Some(exchange) => alloc::format!("{PREFIX}{}-{number}", exchange.number()),
+        Ok(RequestId::from(match asking.stream {
+            Some(stream) => alloc::format!("{PREFIX}{stream}-{number}"),
             None => alloc::format!("{PREFIX}{number}"),
         }))
     }
@@ -378,14 +379,14 @@ impl Asks {
     }
 }
 
-/// What ids of requests to clients begin with. They are unique in a session: a number for the exchange, where
-/// there is one, and one for the request.
+/// What ids of requests to clients begin with. They are unique in a session, whichever processes it lives in: the
+/// name of the stream, where there is one, and a number for the request.
 const PREFIX: &str = "ask-";
 
-/// The exchange that sent the request with this id.
-pub(super) fn exchange_of(wire: &RequestId) -> Option<ExchangeId> {
-    let (exchange, _) = wire.as_str()?.strip_prefix(PREFIX)?.split_once('-')?;
-    exchange.parse().ok().map(ExchangeId::new)
+/// The exchange that sent the request with this id, if it belongs to this table of sessions.
+pub(super) fn exchange_of(wire: &RequestId, table: u32) -> Option<ExchangeId> {
+    let (stream, _) = wire.as_str()?.strip_prefix(PREFIX)?.split_once('-')?;
+    StreamId::parse(stream)?.exchange(table)
 }
 
 /// Appends the request.

@@ -37,6 +37,17 @@ impl StreamId {
         Self { table, exchange: None, serial }
     }
 
+    /// The name as it prints, and in no other way: neither a sign nor an upper-case digit.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let (table, stream) = text.split_once('.')?;
+        let table = u32::from_str_radix(table, 16).ok()?;
+        let id = match stream.strip_prefix('s') {
+            Some(serial) => Self::of_session(table, serial.parse().ok()?),
+            None => Self::of_exchange(table, ExchangeId::new(stream.parse().ok()?)),
+        };
+        (alloc::format!("{id}") == text).then_some(id)
+    }
+
     /// The exchange that carries the request, for a stream of this table.
     pub(super) fn exchange(self, table: u32) -> Option<ExchangeId> {
         self.exchange.filter(|_| self.table == table)
@@ -70,15 +81,9 @@ impl EventId {
 
     /// The name that a client sent. `None` when it is not one that was given out here.
     pub fn parse(text: &str) -> Option<Self> {
-        let mut parts = text.split('.');
-        let (table, stream, number) = (parts.next()?, parts.next()?, parts.next()?);
-        let table = u32::from_str_radix(table, 16).ok()?;
-        let stream = match stream.strip_prefix('s') {
-            Some(serial) => StreamId::of_session(table, serial.parse().ok()?),
-            None => StreamId::of_exchange(table, ExchangeId::new(stream.parse().ok()?)),
-        };
-        let id = Self { stream, number: number.parse().ok()? };
-        // Only the way in which it was written: neither a sign nor an upper-case digit, nor a further part.
+        let (stream, number) = text.rsplit_once('.')?;
+        let id = Self { stream: StreamId::parse(stream)?, number: number.parse().ok()? };
+        // Only the way in which it was written.
         (alloc::format!("{id}") == text).then_some(id)
     }
 }

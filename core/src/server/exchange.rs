@@ -34,6 +34,7 @@ use super::call::{Call, CallId};
 use super::config::Config;
 use super::cors;
 use super::dispatch::Plan;
+use super::events::StreamId;
 use super::in_flight::{InFlight, Running};
 use super::media::Accepts;
 use super::principal::Principal;
@@ -91,6 +92,8 @@ pub struct Exchange {
     session: Option<SessionId>,
     /// Its state, once that is known.
     state: Option<SessionState>,
+    /// The name of the stream that its calls speak on, once they have begun.
+    stream: Option<StreamId>,
     /// Who makes the request, where that is asked.
     principal: Option<Arc<Principal>>,
     recognition: Recognition,
@@ -199,6 +202,7 @@ impl Exchange {
             batches: Batches::default(),
             session,
             state: None,
+            stream: None,
             principal: None,
             recognition: Recognition::Settled,
             reply: Reply::new(accepts),
@@ -285,7 +289,7 @@ impl Exchange {
         }
     }
 
-    /// The session table has answered. An answer that nobody waits for is ignored.
+    /// The session table has answered. What it did is undone if nobody waits for that any more.
     pub fn handle_session(&mut self, now: Now, answer: SessionAnswer) {
         match core::mem::replace(&mut self.stage, Stage::Answered) {
             Stage::Asking(ask) => {
@@ -293,7 +297,22 @@ impl Exchange {
                 self.resume(ask, answer);
                 self.note();
             }
-            stage => self.stage = stage,
+            stage => {
+                self.stage = stage;
+                self.undo(answer);
+            }
+        }
+    }
+
+    /// What was asked for came too late.
+    fn undo(&mut self, answer: SessionAnswer) {
+        match (answer, self.session.clone()) {
+            (SessionAnswer::Opened { session }, _) => self.query(SessionQuery::End { session }),
+            (SessionAnswer::Begun { .. } | SessionAnswer::Listening(_), Some(session)) => {
+                let exchange = self.id;
+                self.outputs.push_back(ExchangeOutput::Session(SessionQuery::Detach { session, exchange }));
+            }
+            _ => {}
         }
     }
 
@@ -391,8 +410,11 @@ impl Exchange {
                 let interval = if primes { interval.min(stream::PRIME_AFTER) } else { interval };
                 Some((self.quiet_since + interval, WakeReason::Comment))
             }
-            Stage::Asking(_)
-            | Stage::Admitting(_)
+            Stage::Asking(_) => {
+                let until = self.quiet_since + self.config.limits.session_answer;
+                Some((until, WakeReason::SessionAnswer))
+            }
+            Stage::Admitting(_)
             | Stage::Listening(_)
             | Stage::Running
             | Stage::Carrying { .. }
@@ -412,6 +434,7 @@ impl Exchange {
                 self.refuse(None, Era::Modern, &admit::too_slow());
             }
             Some(WakeReason::Authentication) => self.settle_with(&AuthRefusal::Unavailable),
+            Some(WakeReason::SessionAnswer) => self.handle_session(now, SessionAnswer::Unavailable),
             Some(_) => {
                 self.quiet_since = now.mono;
                 if !self.is_full() {
@@ -478,8 +501,9 @@ impl Exchange {
     /// Tells the session that a call is over.
     fn finish(&mut self, request: RequestId) {
         if let (Some(session), Some(_)) = (&self.session, &self.state) {
-            let session = session.clone();
-            self.outputs.push_back(ExchangeOutput::Session(SessionQuery::Finish { session, request }));
+            let (session, exchange) = (session.clone(), self.id);
+            let finish = SessionQuery::Finish { session, request, exchange };
+            self.outputs.push_back(ExchangeOutput::Session(finish));
         }
     }
 

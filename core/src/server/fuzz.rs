@@ -58,7 +58,7 @@ const MESSAGES: [&str; 29] = [
     r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":18}}"#,
     r#"[{"jsonrpc":"2.0","id":16,"method":"resources/read","params":{"uri":"f:s"}},{"jsonrpc":"2.0","id":17,"method":"prompts/get","params":{"name":"greet"}}]"#,
     r#"{"jsonrpc":"2.0","id":"ask-1","result":{"roots":[]}}"#,
-    r#"[{"jsonrpc":"2.0","id":"ask-1-1","error":{"code":-1,"message":"m"}},{"jsonrpc":"2.0","id":"ask-2","result":1}]"#,
+    r#"[{"jsonrpc":"2.0","id":"ask-7c87c3b8.1-1","error":{"code":-1,"message":"m"}},{"jsonrpc":"2.0","id":"ask-2","result":1}]"#,
     r#"{"jsonrpc":"2.0","id":18,"method":"tools/call","params":{"name":"add","inputResponses":{"k":{}},"requestState":"s","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#,
 ];
 
@@ -189,7 +189,7 @@ fn question(choice: u8) -> InputRequest {
 }
 
 fn answer(choice: u8) -> ClientResponse {
-    ClientResponse::unreadable(format!("ask-1-{}", choice % 3).into(), "r".into())
+    ClientResponse::unreadable(format!("ask-7c87c3b8.1-{}", choice % 3).into(), "r".into())
 }
 
 /// A template and a URI, whatever they are: what is found is decoded text of the URI, and found again.
@@ -442,6 +442,7 @@ fn run_exchange(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
                 SessionOutput::Answer { response, .. } => exchange.handle_answer(now, response),
                 SessionOutput::Deliver { event, .. } => exchange.handle_delivery(now, &event),
                 SessionOutput::Close { .. } => exchange.handle_close(now),
+                SessionOutput::Refresh { .. } => {}
             }
         }
     }

@@ -84,6 +84,9 @@ pub struct SessionState {
     pub origin: Option<String>,
     /// The resources that the client watches.
     pub watched: Watched,
+    /// How often the state has changed since the session began: whoever keeps sessions elsewhere compares it, so
+    /// that no change gets lost.
+    pub changes: u64,
 }
 
 impl SessionState {
@@ -126,6 +129,7 @@ impl SessionState {
             watched: Watched::new(),
             owner: None,
             origin: None,
+            changes: 0,
         }
     }
 
@@ -142,6 +146,7 @@ impl SessionState {
             owner: None,
             origin: None,
             watched: Watched::new(),
+            changes: 0,
         }
     }
 }

@@ -6,6 +6,7 @@
 //! <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management>
 
 mod caller;
+mod change;
 mod publish;
 mod query;
 mod streams;
@@ -54,6 +55,9 @@ impl fmt::Debug for SessionId {
         f.write_str("SessionId(..)")
     }
 }
+
+/// How long it takes at least until a session that is in use is looked at again.
+const SHORTEST: Duration = Duration::from_secs(1);
 
 /// The legacy sessions of one HTTP server.
 #[derive(Debug)]
@@ -170,58 +174,28 @@ impl Sessions {
                 }
                 entry.begin(requests, exchange, most, table)
             }
-            SessionQuery::Finish { session, request } => {
+            SessionQuery::Finish { session, request, exchange } => {
                 if let Some(entry) = self.open.get_mut(&session) {
-                    entry.running.retain(|(other, _)| *other != request);
+                    entry.running.retain(|(other, by)| (other, *by) != (&request, exchange));
                     entry.used = entry.used.max(now.mono);
                 }
                 SessionAnswer::Done
             }
             SessionQuery::Cancel { session, request } => self.cancel(now.mono, &session, &request),
             SessionQuery::Answer { session, response } => {
+                let asked = asks::exchange_of(&response.request, self.table);
                 let Some(entry) = self.touch(now.mono, &session) else { return SessionAnswer::Missing };
                 // Only an exchange of this very session: others can guess the id of what it asks.
-                let asked = asks::exchange_of(&response.request)
-                    .filter(|exchange| entry.running.iter().any(|(_, running)| running == exchange));
+                let asked =
+                    asked.filter(|exchange| entry.running.iter().any(|(_, running)| running == exchange));
                 let Some(exchange) = asked else { return SessionAnswer::Done };
                 self.outputs.push_back(SessionOutput::Answer { exchange, response });
                 SessionAnswer::Delivered
             }
-            SessionQuery::Initialized { session } => match self.touch(now.mono, &session) {
-                Some(entry) if !entry.state.initialized => {
-                    entry.state.initialized = true;
-                    SessionAnswer::Loaded { state: entry.state.clone() }
-                }
-                Some(_) => SessionAnswer::Done,
-                None => SessionAnswer::Missing,
-            },
-            SessionQuery::SetLevel { session, level } => match self.touch(now.mono, &session) {
-                Some(entry) => {
-                    entry.state.level = level;
-                    SessionAnswer::Loaded { state: entry.state.clone() }
-                }
-                None => SessionAnswer::Missing,
-            },
-            SessionQuery::Watch { session, uri } => {
-                let limits = self.limits.clone();
-                match self.touch(now.mono, &session) {
-                    Some(entry) => {
-                        if entry.state.watched.insert(uri, &limits) {
-                            SessionAnswer::Loaded { state: entry.state.clone() }
-                        } else {
-                            SessionAnswer::TooManyWatched
-                        }
-                    }
-                    None => SessionAnswer::Missing,
-                }
-            }
-            SessionQuery::Unwatch { session, uri } => match self.touch(now.mono, &session) {
-                Some(entry) => {
-                    entry.state.watched.remove(&uri);
-                    SessionAnswer::Loaded { state: entry.state.clone() }
-                }
-                None => SessionAnswer::Missing,
-            },
+            SessionQuery::Initialized { ref session }
+            | SessionQuery::SetLevel { ref session, .. }
+            | SessionQuery::Watch { ref session, .. }
+            | SessionQuery::Unwatch { ref session, .. } => self.change(now.mono, session, &query),
             SessionQuery::End { session } => {
                 let there = self.open.contains_key(&session);
                 self.forget(&session);
@@ -243,12 +217,14 @@ impl Sessions {
         }
     }
 
-    /// A session was opened elsewhere, or has changed there: from now on it is in this state here. What runs in it
-    /// here goes on. Returns whether there is room for it.
+    /// A session was opened elsewhere, or has changed there: from now on it is in this state here, unless it has
+    /// changed more often here. What runs in it here goes on. Returns whether there is room for it.
     pub fn restore(&mut self, now: Now, session: &SessionId, state: SessionState) -> bool {
         self.reclaim(now.mono);
         if let Some(entry) = self.touch(now.mono, session) {
-            entry.state = state;
+            if entry.state.changes <= state.changes {
+                entry.state = state;
+            }
             return true;
         }
         let room = self.open.len() < self.most;
@@ -311,7 +287,7 @@ impl Sessions {
     }
 
     fn insert(&mut self, now: Instant, session: SessionId, state: SessionState) {
-        let check = self.check_at(now + self.idle, session.clone());
+        let check = self.check_at(now + self.idle / 2, session.clone());
         let entry = Session { state, used: now, check, running: Vec::new(), streams: Streams::default() };
         self.open.insert(session, entry);
     }
@@ -338,11 +314,20 @@ impl Sessions {
                 break;
             }
             let session = first.remove();
-            let Some(entry) = self.open.get(&session) else { continue };
-            // A session with a running request or an open stream is in use, however long that takes.
-            let used = if entry.is_busy() { now } else { entry.used };
-            if used + self.idle > now {
-                let check = self.check_at(used + self.idle, session.clone());
+            let Some(entry) = self.open.get_mut(&session) else { continue };
+            // Half of the time, so that one which is kept elsewhere is still there when that is told of it.
+            let half = (self.idle / 2).max(SHORTEST);
+            let next = if entry.is_busy() {
+                // It is in use, however long that takes.
+                entry.used = entry.used.max(now);
+                self.outputs.push_back(SessionOutput::Refresh { session: session.clone() });
+                Some(now + half)
+            } else {
+                let end = entry.used + self.idle;
+                (end > now).then(|| end.min(now + half))
+            };
+            if let Some(next) = next {
+                let check = self.check_at(next, session.clone());
                 if let Some(entry) = self.open.get_mut(&session) {
                     entry.check = check;
                 }

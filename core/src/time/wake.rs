@@ -16,6 +16,8 @@ pub enum WakeReason {
     Body,
     /// An access token has to be checked (`authentication`).
     Authentication,
+    /// Whoever keeps the sessions has to answer (`session_answer`).
+    SessionAnswer,
     /// The peer has to read what was written to it (`stall`).
     Write,
     /// An HTTP connection that carries nothing is closed (`keep_alive`).
@@ -49,6 +51,7 @@ impl fmt::Display for WakeReason {
             Self::Head => "a head that is not complete",
             Self::Body => "a body that makes no progress",
             Self::Authentication => "the check of a token",
+            Self::SessionAnswer => "whoever keeps the sessions",
             Self::Write => "a peer that does not read",
             Self::Idle => "an idle connection",
             Self::Linger => "the end of what is over",

@@ -81,7 +81,7 @@ impl<R: Runtime> Connection<R> {
                     Step::Opened => {
                         let left = self.lock().current.settle();
                         drop(left);
-                        self.waker.share(|waker| exchange.register(waker));
+                        self.waker.share(|waker| exchange.wake_by(waker));
                         exchange.work();
                     }
                     Step::Work => {
@@ -198,7 +198,7 @@ impl<R: Runtime> Endpoint for Connection<R> {
     fn register(&self, waker: &Waker) {
         self.waker.register(waker);
         if let Some(exchange) = &self.lock().exchange {
-            exchange.register(waker);
+            exchange.wake_by(waker);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! One HTTP request and its response: the exchange machine, its handlers and its session, behind one handle.
 
 mod alone;
+mod ask;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -19,11 +20,9 @@ use mcp_proto::time::{Instant, Now};
 use super::calls::Calls;
 use super::http::HttpService;
 use super::offer::Offer;
-use super::session::SessionStore;
 use crate::context::{CallState, Outlet, Report};
 use crate::custom::Notification;
 use crate::deprecated::Deprecated;
-use crate::endpoint::poll_once;
 use crate::extensions::Extensions;
 use crate::runtime::{BoxFuture, Job, Runtime};
 use crate::turn::{Done, Turn};
@@ -164,6 +163,7 @@ impl<R: Runtime> ExchangeHandle<R> {
     /// The time of [`timeout`](Self::timeout) has come.
     pub fn handle_timeout(&self, now: Now) {
         self.input(|machine| machine.handle_timeout(now));
+        self.service.tend(now);
     }
 
     /// The server is about to stop.
@@ -248,62 +248,20 @@ impl<R: Runtime> ExchangeHandle<R> {
         inner.ended && inner.head.is_none()
     }
 
-    /// Asks for a wake-up when there is more of the response.
+    /// Asks for a wake-up when there is more of the response. Whoever waits is found by
+    /// [`HttpService::drain`].
     pub fn register(&self, waker: &Waker) {
+        self.be_found();
+        self.wake_by(waker);
+    }
+
+    /// The same for our own connections, which are told to stop themselves.
+    pub(super) fn wake_by(&self, waker: &Waker) {
         self.waker.register(waker);
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Asks the session table on behalf of a client, after the application and the store, if they have a say.
-    fn ask(&self, query: SessionQuery) {
-        let query = if self.service.knows_owners() { query.owned_by(self.owner()) } else { query };
-        let Some(store) = self.service.store() else {
-            let mut inner = self.lock();
-            let answer = self.service.query(query);
-            inner.machine.handle_session(self.service.now(), answer);
-            drop(inner);
-            return self.service.route();
-        };
-        if let Some(this) = self.this.upgrade() {
-            let mut looking: BoxFuture<()> = Box::pin(this.look_up(store, query));
-            if poll_once(looking.as_mut()).is_pending() {
-                self.service.runtime().spawn(looking);
-            }
-        }
-    }
-
-    /// Whose sessions the request may use, as the application says.
-    fn owner(&self) -> Option<Arc<str>> {
-        let (head, principal) = {
-            let machine = &self.lock().machine;
-            (machine.request_head().clone(), machine.principal().cloned())
-        };
-        // Its head is there until the first call begins, which nothing is asked after.
-        self.owner.get_or_init(|| self.service.owner_of(self.id, &head, principal.as_deref())).clone()
-    }
-
-    /// Asks the session table, with a store behind it, and goes on with the answer.
-    async fn look_up(self: Arc<Self>, store: Arc<dyn SessionStore>, query: SessionQuery) {
-        let service = &self.service;
-        let found = service.look_up(&*store, &query).await;
-        if query.changes_state() || query.ends().is_some() {
-            let answer = match found {
-                Ok(()) => service.query(query.clone()),
-                Err(answer) => answer,
-            };
-            let answer = service.put_down(&*store, &query, answer).await;
-            self.say(|machine, now| machine.handle_session(now, answer));
-        } else {
-            // Nothing that the table says after its answer may overtake it.
-            self.say(|machine, now| {
-                let answer = found.map_or_else(|answer| answer, |()| service.query(query));
-                machine.handle_session(now, answer);
-            });
-        }
-        service.route();
     }
 
     /// Gives the machine an input and does what it says. Whoever gave it looks for output after it.
@@ -397,7 +355,10 @@ impl<R: Runtime> ExchangeHandle<R> {
             Effect::Authenticate(token) => self.authenticate(token),
             Effect::Report(report) => self.service.shared().report(&report),
             Effect::Told(notification) => self.service.shared().told(notification),
-            Effect::Route => self.service.route(),
+            Effect::Route => {
+                self.service.route();
+                self.heed_drain();
+            }
             Effect::Parted => self.go_on_alone(),
             Effect::Ask(query) => self.ask(query),
         }
@@ -439,8 +400,12 @@ impl<R: Runtime> ExchangeHandle<R> {
     /// The same, for one that goes on when its work is done.
     fn stay(&self) {
         self.be_found();
+        self.heed_drain();
+    }
+
+    /// Ends what it carries if it came while the others were told to.
+    fn heed_drain(&self) {
         if self.service.open().is_draining() {
-            // It came while the others were told.
             self.shutdown();
         }
     }

@@ -11,14 +11,16 @@ use std::time::Duration;
 
 use mcp_proto::head::End;
 use mcp_proto::server::{
-    Admission, Change, Config, ExchangeId, Listen, Listeners, SessionAnswer, SessionQuery, Sessions,
+    Admission, Change, Config, ExchangeId, Listen, Listeners, SessionAnswer, SessionOutput, SessionQuery,
+    Sessions,
 };
 use mcp_proto::time::Now;
 
 use super::exchange::ExchangeHandle;
 use super::hub::{Member, Membership};
-use super::session::{OwnerHook, SessionSetup, SessionStore, with_events};
+use super::session::{OwnerHook, SessionSetup, with_events};
 use super::stop::{self, Open, Stop, StopOnDrop, StopState};
+use super::store::Stored;
 use super::{Server, Shared, connection};
 use crate::context::Report;
 use crate::endpoint::{Endpoint, Status};
@@ -71,6 +73,7 @@ impl<R: Runtime> Server<R> {
             next_id: AtomicU64::new(0),
             open: Open::default(),
             routing: Turn::default(),
+            this: this.clone(),
         });
         Ok(service)
     }
@@ -80,7 +83,7 @@ impl<R: Runtime> Server<R> {
 pub struct HttpService<R: Runtime> {
     shared: Arc<Shared<R>>,
     sessions: Mutex<Sessions>,
-    pub(super) store: Option<Arc<dyn SessionStore>>,
+    pub(super) store: Option<Stored>,
     pub(super) owner: Option<OwnerHook>,
     /// Which exchanges listen for what.
     listeners: Mutex<Listeners>,
@@ -91,6 +94,7 @@ pub struct HttpService<R: Runtime> {
     open: Open,
     /// What the table has for one exchange must arrive in order.
     routing: Turn,
+    pub(super) this: Weak<Self>,
     /// Kept for its end.
     #[expect(dead_code, reason = "whoever is dropped with it hears of no changes")]
     membership: Membership,
@@ -140,12 +144,30 @@ impl<R: Runtime> HttpService<R> {
                 let Some(output) = output else {
                     return;
                 };
+                if let SessionOutput::Refresh { session } = output {
+                    self.refresh(session);
+                    continue;
+                }
                 let exchange = output.exchange().and_then(|exchange| self.routes().get(&exchange)?.upgrade());
                 if let Some(exchange) = exchange {
                     exchange.handle_output(output);
                 }
             }
         });
+    }
+
+    /// Reclaims sessions that sit idle, and sees to those that do not.
+    fn tidy(&self, now: Now) {
+        self.sessions().handle_timeout(now);
+        self.route();
+    }
+
+    /// The same on the occasion of an exchange whose time has come: behind an HTTP stack of somebody's own nobody
+    /// else keeps the time, and a store must hear of sessions whose clients only listen.
+    pub(super) fn tend(&self, now: Now) {
+        if self.store.is_some() {
+            self.tidy(now);
+        }
     }
 
     /// Whether an exchange may listen. If so, it is told of changes until it leaves.
@@ -247,8 +269,7 @@ impl<R: Runtime> Endpoint for Janitor<R> {
     fn handle_end(&self, _: Now, _: End) {}
 
     fn handle_timeout(&self, now: Now) {
-        self.0.sessions().handle_timeout(now);
-        self.0.route();
+        self.0.tidy(now);
     }
 
     fn transmit(&self, _: Now, _: &mut dyn FnMut(&[u8]) -> usize) {}

@@ -8,6 +8,8 @@ mod connection;
 mod exchange;
 mod extend;
 #[cfg(feature = "http")]
+mod gate;
+#[cfg(feature = "http")]
 mod http;
 mod hub;
 mod line;
@@ -17,6 +19,8 @@ mod registry;
 mod session;
 #[cfg(feature = "http")]
 mod stop;
+#[cfg(feature = "http")]
+mod store;
 #[cfg(feature = "http")]
 mod verify;
 
@@ -66,9 +70,9 @@ pub use http::{HttpServer, HttpService};
 pub use mcp_proto::server::{SessionId, SessionState};
 pub use registry::{Changes, Registry};
 #[cfg(feature = "http")]
-pub use session::{SessionStore, StoreError};
-#[cfg(feature = "http")]
 pub use stop::Stop;
+#[cfg(feature = "http")]
+pub use store::{Saved, SessionStore, StoreError};
 #[cfg(feature = "http")]
 pub use verify::{AsyncVerify, BlockingVerify, Verifier, Verify};
 

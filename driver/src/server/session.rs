@@ -1,47 +1,24 @@
-//! Legacy sessions: how they are served, whose they are, and where they live.
+//! Legacy sessions: how they are served, and whose they are.
 
-use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
 
 use mcp_proto::head::RequestHead;
-use mcp_proto::server::{
-    EventStore, ExchangeId, Principal, SessionAnswer, SessionId, SessionQuery, SessionState, Sessions,
-};
+use mcp_proto::server::{EventStore, ExchangeId, Principal, SessionQuery, Sessions};
 
 use super::Server;
 use super::http::HttpService;
-use crate::context::Report;
+use super::store::{SessionStore, Stored};
 use crate::hook;
-use crate::runtime::{BoxFuture, Runtime};
+use crate::runtime::Runtime;
 
 /// Says whose sessions a request may use. See [`Server::session_owner`].
 pub(super) type OwnerHook = Arc<dyn Fn(&RequestHead, Option<&Principal>) -> Option<String> + Send + Sync>;
 
-/// What a store can fail with.
-pub type StoreError = Box<dyn StdError + Send + Sync>;
-
-/// Where sessions live besides in this process, so that another one can go on with them; see
-/// [`Server::session_store`].
-///
-/// A state is one value that serde writes and reads as JSON. It is small, and changes seldom: when the client
-/// is ready, and when it asks for another level of log messages.
-pub trait SessionStore: Send + Sync + 'static {
-    /// The state of a session. Counts as use of it: the store is to forget what was neither loaded nor saved for
-    /// as long as sessions may be idle.
-    fn load(&self, session: &SessionId) -> BoxFuture<Result<Option<SessionState>, StoreError>>;
-
-    /// The session is in this state now, perhaps for the first time.
-    fn save(&self, session: &SessionId, state: &SessionState) -> BoxFuture<Result<(), StoreError>>;
-
-    /// The client has ended the session.
-    fn remove(&self, session: &SessionId) -> BoxFuture<Result<(), StoreError>>;
-}
-
 /// What a server is told about its sessions before it serves.
 #[derive(Default)]
 pub(crate) struct SessionSetup {
-    pub(super) store: Option<Arc<dyn SessionStore>>,
+    pub(super) store: Option<Stored>,
     pub(super) owner: Option<OwnerHook>,
     pub(super) events: Option<Box<dyn EventStore>>,
 }
@@ -79,7 +56,7 @@ impl<R: Runtime> Server<R> {
     /// cancellations, answers and resumptions have to reach that process. Default: none, and no cost.
     #[must_use]
     pub fn session_store(mut self, store: impl SessionStore) -> Self {
-        self.sessions.store = Some(Arc::new(store));
+        self.sessions.store = Some(Stored::new(store));
         self
     }
 
@@ -96,67 +73,6 @@ impl<R: Runtime> HttpService<R> {
     pub(super) fn has_to_ask(&self, query: &SessionQuery) -> bool {
         let of_client = query.session().is_some() || query.changes_state();
         of_client && (self.store.is_some() || self.owner.is_some())
-    }
-
-    /// Where another process may have left what this is about.
-    pub(super) fn store(&self) -> Option<Arc<dyn SessionStore>> {
-        self.store.clone()
-    }
-
-    /// Learns from the store what a query is about. `Err` is the answer to it.
-    pub(super) async fn look_up(
-        &self,
-        store: &dyn SessionStore,
-        query: &SessionQuery,
-    ) -> Result<(), SessionAnswer> {
-        let Some(session) = query.session() else { return Ok(()) };
-        match store.load(session).await {
-            Ok(Some(state)) => {
-                let room = self.sessions().restore(self.now(), session, state);
-                room.then_some(()).ok_or(SessionAnswer::Full)
-            }
-            Ok(None) => {
-                // It has ended elsewhere.
-                self.sessions().forget(session);
-                Ok(())
-            }
-            Err(error) => Err(self.unavailable(&error)),
-        }
-    }
-
-    /// Tells the store what came of a query. Returns the answer, which is another one if that fails.
-    pub(super) async fn put_down(
-        &self,
-        store: &dyn SessionStore,
-        query: &SessionQuery,
-        answer: SessionAnswer,
-    ) -> SessionAnswer {
-        let told = match (&answer, query.session(), query.ends()) {
-            (SessionAnswer::Done, _, Some(session)) => store.remove(session).await,
-            (SessionAnswer::Opened { session }, ..) => self.save(store, session).await,
-            (SessionAnswer::Loaded { .. }, Some(session), _) if query.changes_state() => {
-                self.save(store, session).await
-            }
-            _ => Ok(()),
-        };
-        let Err(error) = told else { return answer };
-        if let SessionAnswer::Opened { session } = &answer {
-            self.sessions().forget(session);
-        }
-        self.unavailable(&error)
-    }
-
-    async fn save(&self, store: &dyn SessionStore, session: &SessionId) -> Result<(), StoreError> {
-        let state = self.sessions().state(session).cloned();
-        match state {
-            Some(state) => store.save(session, &state).await,
-            None => Ok(()),
-        }
-    }
-
-    fn unavailable(&self, error: &StoreError) -> SessionAnswer {
-        self.shared().report(&Report::ours("the store of sessions", error.to_string()));
-        SessionAnswer::Unavailable
     }
 
     /// Whose sessions a request may use, if the application says so.

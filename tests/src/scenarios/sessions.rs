@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
 
-use mcp_driver::{BoxFuture, Context, SessionId, SessionState, SessionStore, StoreError, Tool};
+use mcp_driver::{BoxFuture, Context, Saved, SessionId, SessionState, SessionStore, StoreError, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -276,10 +276,20 @@ impl SessionStore for Shelf {
         Self::later(kept.map(|text| serde_json::from_str(&text)).transpose().map_err(StoreError::from))
     }
 
-    fn save(&self, session: &SessionId, state: &SessionState) -> BoxFuture<Result<(), StoreError>> {
-        let text = serde_json::to_string(state).unwrap();
-        self.0.lock().unwrap().insert(session.as_str().to_owned(), text);
-        Self::later(Ok(()))
+    fn save(
+        &self,
+        session: &SessionId,
+        expected: Option<u64>,
+        state: &SessionState,
+    ) -> BoxFuture<Result<Saved, StoreError>> {
+        let mut kept = self.0.lock().unwrap();
+        let before =
+            kept.get(session.as_str()).map(|text| serde_json::from_str::<SessionState>(text).unwrap());
+        if before.map(|before| before.changes) != expected {
+            return Self::later(Ok(Saved::Conflict));
+        }
+        kept.insert(session.as_str().to_owned(), serde_json::to_string(state).unwrap());
+        Self::later(Ok(Saved::Kept))
     }
 
     fn remove(&self, session: &SessionId) -> BoxFuture<Result<(), StoreError>> {
@@ -321,7 +331,7 @@ impl SessionStore for Broken {
         Shelf::later(Err("no shelf".into()))
     }
 
-    fn save(&self, _: &SessionId, _: &SessionState) -> BoxFuture<Result<(), StoreError>> {
+    fn save(&self, _: &SessionId, _: Option<u64>, _: &SessionState) -> BoxFuture<Result<Saved, StoreError>> {
         Shelf::later(Err("no shelf".into()))
     }
 

@@ -123,12 +123,25 @@ fn an_elicitation_by_url_has_an_id_where_the_revision_has_ids() {
 }
 
 #[test]
-fn ids_name_the_exchange_that_asked() {
-    assert_eq!(exchange_of(&"ask-7-12".into()), Some(ExchangeId::new(7)));
-    for id in ["ask-12", "ask--1", "7-12", "ask-x-1", ""] {
-        assert_eq!(exchange_of(&id.into()), None, "{id}");
+fn ids_name_the_exchange_that_asked_and_its_table() {
+    let of = |id: &str| exchange_of(&id.into(), 0x0a0b_0c0d);
+    assert_eq!(of("ask-0a0b0c0d.7-12"), Some(ExchangeId::new(7)));
+    for id in [
+        "ask-0a0b0c0e.7-12",
+        "ask-a0b0c0d.7-12",
+        "ask-0A0B0C0D.7-12",
+        "ask-0a0b0c0d.s7-12",
+        "ask-0a0b0c0d.7",
+        "ask-7-12",
+        "ask-12",
+        "ask--1",
+        "0a0b0c0d.7-12",
+        "ask-x-1",
+        "",
+    ] {
+        assert_eq!(of(id), None, "{id}");
     }
-    assert_eq!(exchange_of(&7.into()), None);
+    assert_eq!(exchange_of(&7.into(), 0x0a0b_0c0d), None);
 }
 
 /// An answer may hold what nobody else should read.

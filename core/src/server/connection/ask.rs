@@ -22,7 +22,7 @@ impl Link {
         let revision = self.calls.get_mut(call).ok_or(AskError::Over)?.revision;
         let limits = &self.config.limits;
         let declared = self.session.as_ref().map(|session| &session.client.capabilities);
-        let asking = Asking { now, call, revision, declared, exchange: None, timeout, limits };
+        let asking = Asking { now, call, revision, declared, stream: None, timeout, limits };
         let wire = self.asks.admit(&asking, request)?;
         if self.held() > limits.transmit {
             return Err(AskError::Full(crate::error::Full::new("transmit", limits.transmit)));

@@ -34,8 +34,8 @@ impl Exchange {
         let full = self.is_full();
         let limits = &self.config.limits;
         let declared = self.state.as_ref().map(|state| &state.client.capabilities);
-        let exchange = Some(self.id);
-        let asking = Asking { now, call, revision, declared, exchange, timeout, limits };
+        let stream = self.stream;
+        let asking = Asking { now, call, revision, declared, stream, timeout, limits };
         let wire = self.asks.admit(&asking, request)?;
         // Without a session no response could find its way back.
         if self.session.is_none() || !self.reply.may_stream() {

@@ -82,7 +82,7 @@ impl Exchange {
         match admitted {
             Ok(principal) if self.is_waiting() => {
                 self.principal = Some(principal);
-                self.settle();
+                self.settle(now);
             }
             Ok(_) => {}
             Err(refusal) => self.handle_refusal(now, &refusal),
@@ -98,11 +98,11 @@ impl Exchange {
 
     /// The application has recognised who makes the request, by whatever means. Give it before the end of the
     /// body; calls carry it. A token that is being checked is not waited for any more.
-    pub fn handle_principal(&mut self, _now: Now, principal: Arc<Principal>) {
+    pub fn handle_principal(&mut self, now: Now, principal: Arc<Principal>) {
         self.principal = Some(self.widened(principal));
         if self.is_waiting() {
             self.outputs.retain(|output| !matches!(output, ExchangeOutput::Authenticate(_)));
-            self.settle();
+            self.settle(now);
         }
     }
 
@@ -130,10 +130,11 @@ impl Exchange {
             && matches!(self.recognition, Recognition::Waiting { .. })
     }
 
-    fn settle(&mut self) {
+    fn settle(&mut self, now: Now) {
         if let Recognition::Waiting { complete: true, .. } =
             core::mem::replace(&mut self.recognition, Recognition::Settled)
         {
+            self.quiet_since = now.mono;
             self.complete();
         }
     }

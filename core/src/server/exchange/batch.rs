@@ -32,16 +32,13 @@ impl Exchange {
         }
         self.state = Some(state.clone());
         let batch = self.batches.begin();
+        let mut noted = Vec::new();
         for message in messages {
             let refused = match message {
                 Ok(Message::Request(request)) => {
                     let served = self.batched(&request, batch, &state);
-                    if served.is_err()
-                        && dispatch::may_be_call(&self.config, &request.method)
-                        && !self.calls.contains(&request.id)
-                    {
-                        // Noted as a call when the batch came, and is none.
-                        self.finish(request.id.clone());
+                    if served.is_err() && dispatch::may_be_call(&self.config, &request.method) {
+                        noted.push(request.id.clone());
                     }
                     served.map_err(|refusal| (Some(request.id), refusal))
                 }
@@ -67,6 +64,12 @@ impl Exchange {
                     self.batches.answer(batch, |out| jsonrpc::write_error(out, id.as_ref(), &error));
                 }
                 self.diagnose(Diagnostic::new("jsonrpc", refusal.detail));
+            }
+        }
+        // Noted as calls when the batch came, and none: unless another message with the same id has become one.
+        for request in noted {
+            if !self.calls.contains(&request) {
+                self.finish(request);
             }
         }
         if self.calls.is_empty() {

@@ -48,6 +48,19 @@ pub(super) enum Ask {
     Delete,
 }
 
+impl Ask {
+    /// The request that is answered in the end, if it is one.
+    pub(super) fn id(&self) -> Option<&RequestId> {
+        match self {
+            Self::Open { id, .. }
+            | Self::Call { id, .. }
+            | Self::Answer { id, .. }
+            | Self::Refuse { id, .. } => Some(id),
+            Self::Accept(_) | Self::Batch(_) | Self::Late(_) | Self::Listen | Self::Delete => None,
+        }
+    }
+}
+
 /// What is to be done about a body, without a loan of it.
 enum Verdict {
     /// Ask the session table first.
@@ -316,12 +329,7 @@ impl Exchange {
 
     /// Goes on where the session table was asked.
     pub(super) fn resume(&mut self, ask: Ask, answer: SessionAnswer) {
-        let id = match &ask {
-            Ask::Open { id, .. } | Ask::Call { id, .. } | Ask::Answer { id, .. } | Ask::Refuse { id, .. } => {
-                Some(id.clone())
-            }
-            Ask::Accept(_) | Ask::Batch(_) | Ask::Late(_) | Ask::Listen | Ask::Delete => None,
-        };
+        let id = ask.id().cloned();
         let refusal = match (ask, answer) {
             (Ask::Open { id, state }, SessionAnswer::Opened { session }) => {
                 return self.opened(&id, &state, session);

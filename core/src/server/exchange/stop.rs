@@ -8,7 +8,8 @@ use crate::time::Now;
 
 impl Exchange {
     /// The server stops, and waits no longer: what is running is given up, and whoever waits for it is answered
-    /// with an error, 503 where no event stream has begun. A request that has not come to its end is refused.
+    /// with an error, 503 where no event stream has begun. A request that has not come to its end is refused, and so
+    /// is one whose session was asked for.
     pub fn give_up(&mut self, now: Now) {
         let refusal = Refusal::plain(code::INTERNAL, "the server is shutting down").with_status(503);
         match self.stage {
@@ -17,6 +18,11 @@ impl Exchange {
                 // Nobody needs to know any more whose token that is.
                 self.outputs.retain(|output| !matches!(output, ExchangeOutput::Authenticate(_)));
                 self.refuse(None, Era::Modern, &refusal);
+            }
+            Stage::Asking(_) => {
+                if let Stage::Asking(ask) = core::mem::replace(&mut self.stage, Stage::Answered) {
+                    self.refuse(ask.id(), Era::Legacy, &refusal);
+                }
             }
             _ => {
                 self.shutdown(now);

@@ -126,6 +126,7 @@ impl Exchange {
 
     /// The response to these requests may be a stream that can be taken up again.
     pub(super) fn keep(&mut self, stream: StreamId, revision: Revision, request: Option<RequestId>) {
+        self.stream = Some(stream);
         let http = &self.config.http;
         let returns = http.resumable && http.session_streams && self.session.is_some();
         if returns && revision.dialect().http.resumption {

@@ -17,6 +17,7 @@ mod stateless;
 mod stop;
 mod streams;
 mod subscriptions;
+mod waiting;
 
 use super::*;
 use crate::dialect::Revision;

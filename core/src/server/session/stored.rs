@@ -39,6 +39,8 @@ struct Stored<'a> {
     owner: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     origin: Option<Cow<'a, str>>,
+    #[serde(default)]
+    changes: u64,
 }
 
 /// JSON of about the size of what the client sent with `initialize` and watches, within
@@ -59,6 +61,7 @@ impl Serialize for SessionState {
             watched: self.watched.iter().map(|uri| String::from(&**uri)).collect(),
             owner: self.owner.as_deref().map(Cow::from),
             origin: self.origin.as_deref().map(Cow::from),
+            changes: self.changes,
         };
         stored.serialize(serializer)
     }
@@ -83,6 +86,7 @@ impl<'de> Deserialize<'de> for SessionState {
             watched: stored.watched.into_iter().map(Arc::from).collect(),
             owner: stored.owner.map(|owner| Arc::from(&*owner)),
             origin: stored.origin.map(String::from),
+            changes: stored.changes,
         })
     }
 }

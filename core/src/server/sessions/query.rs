@@ -54,6 +54,8 @@ pub enum SessionQuery {
         session: SessionId,
         /// The request.
         request: RequestId,
+        /// The exchange that carried it. A request of another exchange with the same id is another one.
+        exchange: ExchangeId,
     },
     /// The client cancels a request that another exchange carries.
     Cancel {
@@ -117,7 +119,7 @@ pub enum SessionQuery {
         /// What it said.
         event: Event,
     },
-    /// An exchange carries no stream any more.
+    /// An exchange carries nothing of the session any more: no stream, and no request.
     Detach {
         /// The session.
         session: SessionId,
@@ -277,6 +279,12 @@ pub enum SessionOutput {
         /// The request that it carries.
         request: RequestId,
     },
+    /// For whoever keeps sessions elsewhere: this one is in use, although its client says nothing, and must not be
+    /// forgotten there. Comes twice in [`Limits::session_idle`](crate::limits::Limits::session_idle).
+    Refresh {
+        /// The session.
+        session: SessionId,
+    },
     /// Hand it to [`Exchange::handle_answer`](crate::server::Exchange::handle_answer) of that exchange.
     Answer {
         /// The exchange.
@@ -287,13 +295,14 @@ pub enum SessionOutput {
 }
 
 impl SessionOutput {
-    /// The exchange that it is for.
+    /// The exchange that it is for, if it is for one.
     pub fn exchange(&self) -> Option<ExchangeId> {
         match self {
             Self::Deliver { exchange, .. }
             | Self::Close { exchange }
             | Self::Cancel { exchange, .. }
             | Self::Answer { exchange, .. } => Some(*exchange),
+            Self::Refresh { .. } => None,
         }
     }
 }

@@ -192,9 +192,10 @@ impl Sessions {
         }
     }
 
-    /// An exchange carries no stream any more.
+    /// An exchange carries nothing of the session any more.
     pub(super) fn detach(&mut self, now: Now, session: &SessionId, exchange: ExchangeId) {
         if let Some(entry) = self.touch(now.mono, session) {
+            entry.running.retain(|(_, by)| *by != exchange);
             entry.streams.leave(exchange);
         }
     }

@@ -96,9 +96,13 @@ fn sessions_that_end_or_fall_silent_are_removed_with_all_that_belongs_to_them() 
 fn use_keeps_a_session_and_silence_ends_it() {
     let mut sessions = sessions();
     let session = open(&mut sessions, 0);
+    assert_eq!(sessions.poll_timeout(), Some(at(5_000).mono));
+    sessions.handle_timeout(at(5_000));
     assert_eq!(sessions.poll_timeout(), Some(at(10_000).mono));
     assert!(load(&mut sessions, 9_999, &session).is_some());
     sessions.handle_timeout(at(10_000));
+    assert_eq!(sessions.poll_timeout(), Some(at(15_000).mono));
+    sessions.handle_timeout(at(15_000));
     assert_eq!(sessions.poll_timeout(), Some(at(19_999).mono));
     assert!(load(&mut sessions, 19_998, &session).is_some());
     assert!(load(&mut sessions, 29_998, &session).is_none());
@@ -109,9 +113,9 @@ fn use_keeps_a_session_and_silence_ends_it() {
 fn spurious_timeouts_change_nothing() {
     let mut sessions = sessions();
     open(&mut sessions, 5_000);
-    for millis in [0, 1, 5_000, 14_999, 14_999] {
-        sessions.handle_timeout(at(millis));
-        assert_eq!((sessions.len(), sessions.poll_timeout()), (1, Some(at(15_000).mono)));
+    for (moment, next) in [(0, 10_000), (1, 10_000), (9_999, 10_000), (10_000, 15_000), (14_999, 15_000)] {
+        sessions.handle_timeout(at(moment));
+        assert_eq!((sessions.len(), sessions.poll_timeout()), (1, Some(at(next).mono)));
     }
 }
 
@@ -122,7 +126,10 @@ fn a_session_with_a_running_request_is_not_idle() {
     begin(&mut sessions, &session, 1);
     sessions.handle_timeout(at(60_000));
     assert_eq!(sessions.len(), 1);
-    sessions.handle_query(at(61_000), SessionQuery::Finish { session, request: 1.into() });
+    sessions.handle_query(
+        at(61_000),
+        SessionQuery::Finish { session, request: 1.into(), exchange: ExchangeId::new(1) },
+    );
     sessions.handle_timeout(at(70_999));
     assert_eq!(sessions.len(), 1);
     sessions.handle_timeout(at(71_000));
@@ -138,7 +145,10 @@ fn requests_in_flight_are_bounded_and_their_ids_differ() {
     assert!(matches!(begin(&mut sessions, &session, 1), SessionAnswer::InUse));
     assert!(matches!(begin(&mut sessions, &session, 2), SessionAnswer::Begun { .. }));
     assert!(matches!(begin(&mut sessions, &session, 3), SessionAnswer::Busy));
-    sessions.handle_query(at(1), SessionQuery::Finish { session: session.clone(), request: 1.into() });
+    sessions.handle_query(
+        at(1),
+        SessionQuery::Finish { session: session.clone(), request: 1.into(), exchange: ExchangeId::new(1) },
+    );
     assert!(matches!(begin(&mut sessions, &session, 1), SessionAnswer::Begun { .. }));
     assert!(matches!(begin(&mut sessions, &SessionId::new("x"), 1), SessionAnswer::Missing));
 }
@@ -214,7 +224,7 @@ fn a_table_can_be_replayed_and_does_not_depend_on_when_it_is_drained() {
             let query = match step % 7 {
                 0..=3 => SessionQuery::Begin { session, request, exchange },
                 4 | 5 => SessionQuery::Cancel { session, request },
-                _ => SessionQuery::Finish { session, request },
+                _ => SessionQuery::Finish { session, request, exchange },
             };
             said.push(alloc::format!("{:?}", table.handle_query(at(step * 100), query)));
             if drains_each {
@@ -265,4 +275,83 @@ fn a_batch_begins_whole_or_not_at_all() {
     assert!(matches!(loaded, SessionAnswer::Begun { .. }));
     sessions.handle_query(at(1), SessionQuery::End { session: newer });
     assert_eq!(outputs(&mut sessions), []);
+}
+
+/// A session that is in use is looked at in time for whoever keeps it elsewhere, however short its time is.
+#[test]
+fn whoever_keeps_a_session_elsewhere_hears_that_it_is_in_use() {
+    let mut sessions = sessions();
+    let (used, idle) = (open(&mut sessions, 0), open(&mut sessions, 0));
+    begin(&mut sessions, &used, 1);
+    for half in 1..=6 {
+        sessions.handle_timeout(at(half * 5_000));
+        assert_eq!(outputs(&mut sessions), [SessionOutput::Refresh { session: used.clone() }]);
+    }
+    assert!(sessions.state(&used).is_some() && sessions.state(&idle).is_none());
+
+    let mut limits = limits();
+    limits.session_idle = Duration::ZERO;
+    let mut brief = Sessions::new(&limits, Seed::new([7; 32]));
+    let session = SessionId::new("s");
+    brief.insert(at(1).mono, session.clone(), state());
+    brief.open.get_mut(&session).unwrap().running.push((1.into(), ExchangeId::new(1)));
+    brief.handle_timeout(at(2));
+    assert!(brief.poll_timeout() > Some(at(2).mono) && brief.len() == 1);
+}
+
+/// A request that is over takes nothing from another one with its id, and an exchange that leaves takes all of its own.
+#[test]
+fn a_request_ends_with_its_own_exchange() {
+    let mut sessions = sessions();
+    let session = open(&mut sessions, 0);
+    begin(&mut sessions, &session, 1);
+    let finish = |exchange| SessionQuery::Finish {
+        session: session.clone(),
+        request: 1.into(),
+        exchange: ExchangeId::new(exchange),
+    };
+    sessions.handle_query(at(1), finish(2));
+    assert!(matches!(begin(&mut sessions, &session, 1), SessionAnswer::InUse));
+    sessions.handle_query(at(1), finish(1));
+    assert!(matches!(begin(&mut sessions, &session, 1), SessionAnswer::Begun { .. }));
+    let left = SessionQuery::Detach { session: session.clone(), exchange: ExchangeId::new(1) };
+    sessions.handle_query(at(1), left);
+    assert!(matches!(begin(&mut sessions, &session, 1), SessionAnswer::Begun { .. }));
+}
+
+/// What a query would do is not done, and is done by its outcome; an older state changes nothing.
+#[test]
+fn a_change_can_be_foreseen_and_comes_when_it_is_restored() {
+    let mut sessions = sessions();
+    let session = open(&mut sessions, 0);
+    let before = load(&mut sessions, 0, &session).unwrap();
+    let level = SessionQuery::SetLevel { session: session.clone(), level: LoggingLevel::Error };
+    let ready = SessionQuery::Initialized { session: session.clone() };
+    let watch = |uri: &str| SessionQuery::Watch { session: session.clone(), uri: uri.into() };
+    for query in [
+        &level,
+        &ready,
+        &watch("a:1"),
+        &SessionQuery::Unwatch { session: session.clone(), uri: "a:1".into() },
+    ] {
+        let answer = sessions.foresee(at(0), query);
+        let SessionAnswer::Loaded { state } = answer else { panic!("{answer:?}") };
+        assert_eq!(state.changes, 1);
+    }
+    assert_eq!(load(&mut sessions, 0, &session).unwrap().changes, 0);
+    let SessionAnswer::Loaded { state } = sessions.foresee(at(0), &watch("a:1")) else { panic!() };
+    assert!(sessions.restore(at(0), &session, state));
+    sessions.restore(at(0), &session, before);
+    let now = load(&mut sessions, 0, &session).unwrap();
+    assert!(now.changes == 1 && now.watched.covers("a:1"));
+    // The end, and what is not there.
+    assert!(matches!(
+        sessions.foresee(at(0), &SessionQuery::End { session: session.clone() }),
+        SessionAnswer::Done
+    ));
+    assert!(load(&mut sessions, 0, &session).is_some());
+    let gone = SessionQuery::Initialized { session: SessionId::new("gone") };
+    assert!(matches!(sessions.foresee(at(0), &gone), SessionAnswer::Missing));
+    let other = level.owned_by(Some("bob".into()));
+    assert!(matches!(sessions.foresee(at(0), &other), SessionAnswer::Missing));
 }

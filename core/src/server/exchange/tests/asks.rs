@@ -48,9 +48,9 @@ fn a_call_asks_on_its_stream_and_is_answered_by_a_post() {
     let ask = trip.exchange.ask(now(), call, &ROOTS, None).unwrap();
     web.drive(&mut trip);
     assert_eq!((trip.status(), trip.field("content-type")), (200, "text/event-stream"));
-    assert_eq!(trip.events(), [r#"{"jsonrpc":"2.0","id":"ask-2-1","method":"roots/list"}"#]);
+    assert_eq!(trip.events(), [r#"{"jsonrpc":"2.0","id":"ask-1267c212.2-1","method":"roots/list"}"#]);
 
-    let post = web.ask(legacy_head(Some(&session)), &answer("ask-2-1"));
+    let post = web.ask(legacy_head(Some(&session)), &answer("ask-1267c212.2-1"));
     assert_eq!((post.status(), post.body.as_str(), post.ended), (202, "", true));
     assert!(post.told.is_empty(), "{:?}", post.told);
     assert_eq!(route(&mut web, &mut trip), 1);
@@ -66,16 +66,16 @@ fn a_call_asks_on_its_stream_and_is_answered_by_a_post() {
 fn stray_answers_are_accepted_and_ignored() {
     let (mut web, session, mut trip) = asking();
     trip.exchange.ask(now(), trip.calls[0].0, &ROOTS, None).unwrap();
-    for id in ["ask-9-1", "ask-1", "x"] {
+    for id in ["ask-1267c212.9-1", "ask-00000000.2-1", "ask-2-1", "ask-1", "x"] {
         let post = web.ask(legacy_head(Some(&session)), &answer(id));
         assert_eq!((post.status(), post.told.len()), (202, 1), "{id}");
         assert_eq!(route(&mut web, &mut trip), 0);
     }
-    let post = web.ask(legacy_head(Some(&session)), &answer("ask-2-9"));
+    let post = web.ask(legacy_head(Some(&session)), &answer("ask-1267c212.2-9"));
     assert_eq!(post.status(), 202);
     assert_eq!(route(&mut web, &mut trip), 1);
     assert!(trip.answers.is_empty() && trip.told.len() == 1);
-    let post = web.ask(legacy_head(Some(&SessionId::new("none"))), &answer("ask-2-1"));
+    let post = web.ask(legacy_head(Some(&SessionId::new("none"))), &answer("ask-1267c212.2-1"));
     assert_eq!(post.status(), 404);
 }
 
@@ -85,7 +85,7 @@ fn another_session_cannot_answer() {
     let (mut web, _, mut trip) = asking();
     trip.exchange.ask(now(), trip.calls[0].0, &ROOTS, None).unwrap();
     let other = web.open_able(V, r#"{"roots":{}}"#);
-    let post = web.ask(legacy_head(Some(&other)), &answer("ask-2-1"));
+    let post = web.ask(legacy_head(Some(&other)), &answer("ask-1267c212.2-1"));
     assert_eq!((post.status(), post.told.len()), (202, 1));
     assert_eq!(route(&mut web, &mut trip), 0);
 }
@@ -95,7 +95,7 @@ fn another_session_cannot_answer() {
 fn an_unreadable_answer_is_refused_and_ends_the_ask() {
     let (mut web, session, mut trip) = asking();
     trip.exchange.ask(now(), trip.calls[0].0, &ROOTS, None).unwrap();
-    let body = r#"{"jsonrpc":"2.0","id":"ask-2-1","result":1,"error":{}}"#;
+    let body = r#"{"jsonrpc":"2.0","id":"ask-1267c212.2-1","result":1,"error":{}}"#;
     assert_eq!(web.ask(legacy_head(Some(&session)), body).status(), 400);
     route(&mut web, &mut trip);
     assert!(matches!(trip.answers[0].1.0, Err(AskError::Invalid { .. })));
@@ -105,7 +105,7 @@ fn an_unreadable_answer_is_refused_and_ends_the_ask() {
 #[test]
 fn asks_end_with_their_call() {
     let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#;
-    let gone = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"ask-2-1","reason":"the call that asked is over"}}"#;
+    let gone = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"ask-1267c212.2-1","reason":"the call that asked is over"}}"#;
     for cancelled in [true, false] {
         let (mut web, session, mut trip) = asking();
         let call = trip.calls[0].0;
@@ -183,7 +183,7 @@ fn a_client_that_comes_back_is_still_asked() {
     let get = with(head("GET"), &[("Accept", Some("text/event-stream")), ("Last-Event-ID", Some(&id))]);
     let mut back = web.ask(with(get, &[("mcp-session-id", Some(session.as_str()))]), "");
     assert_eq!(back.events().len(), 2, "{}", back.body);
-    web.ask(legacy_head(Some(&session)), &answer("ask-2-2"));
+    web.ask(legacy_head(Some(&session)), &answer("ask-1267c212.2-2"));
     while let Some(output) = web.sessions.poll_output() {
         if let SessionOutput::Answer { response, .. } = output {
             trip.exchange.handle_answer(now(), response);
@@ -239,7 +239,7 @@ fn answers_may_come_in_a_batch() {
     let session = web.open_able("2025-03-26", r#"{"roots":{}}"#);
     let mut trip = web.ask(legacy_head(Some(&session)), &format!("[{CALL}]"));
     trip.exchange.ask(now(), trip.calls[0].0, &ROOTS, None).unwrap();
-    let post = web.ask(legacy_head(Some(&session)), &format!("[{}]", answer("ask-2-1")));
+    let post = web.ask(legacy_head(Some(&session)), &format!("[{}]", answer("ask-1267c212.2-1")));
     assert_eq!(post.status(), 202);
     route(&mut web, &mut trip);
     assert!(trip.answers[0].1.0.is_ok());
@@ -255,7 +255,7 @@ fn answers_in_a_batch_say_who_answers() {
     let session = SessionId::new(opened.field("mcp-session-id"));
     let mut trip = web.ask(page(legacy_head(Some(&session))), &format!("[{CALL}]"));
     trip.exchange.ask(now(), trip.calls[0].0, &ROOTS, None).unwrap();
-    web.ask(page(legacy_head(Some(&session))), &format!("[{}]", answer("ask-2-1")));
+    web.ask(page(legacy_head(Some(&session))), &format!("[{}]", answer("ask-1267c212.2-1")));
     route(&mut web, &mut trip);
     assert!(trip.answers[0].1.0.is_ok());
 }

@@ -17,6 +17,7 @@ pub(super) fn route(web: &mut Web, trips: &mut [&mut Trip]) {
         match output {
             SessionOutput::Deliver { event, .. } => trip.exchange.handle_delivery(now(), &event),
             SessionOutput::Close { .. } => trip.exchange.handle_close(now()),
+            SessionOutput::Refresh { .. } => {}
             SessionOutput::Cancel { request, .. } => trip.exchange.handle_cancel(now(), &request),
             SessionOutput::Answer { response, .. } => trip.exchange.handle_answer(now(), response),
         }

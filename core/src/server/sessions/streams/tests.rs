@@ -150,7 +150,10 @@ fn the_stream_of_a_request_goes_on_elsewhere() {
     assert_eq!(texts(&back.missed), ["two", "three"]);
     assert_eq!(outputs(&mut table), ["2 closed"]);
     record(&mut table, &session, EventId::new(stream, 4), "result", true);
-    table.handle_query(at(1), SessionQuery::Finish { session: session.clone(), request: 7.into() });
+    table.handle_query(
+        at(1),
+        SessionQuery::Finish { session: session.clone(), request: 7.into(), exchange: exchange(1) },
+    );
     assert_eq!(outputs(&mut table), ["3 result"]);
     let back = listening(&mut table, &session, 4, Some(id));
     assert_eq!((texts(&back.missed).as_slice(), back.then), (&["two", "three", "result"][..], Then::Ends));

@@ -1,0 +1,122 @@
+//! Exchanges that wait for whoever keeps the sessions.
+
+use super::*;
+use crate::server::EventId;
+use crate::time::WakeReason;
+
+const DELETE: &str = "";
+
+/// A request of the session, and what it asks of whoever keeps that; it has not been answered.
+fn asking(web: &Web, head: RequestHead, body: &str) -> (Exchange, SessionQuery) {
+    let mut exchange = Exchange::new(now(), ExchangeId::new(9), Arc::clone(&web.config), head);
+    exchange.handle_body(now(), body.as_bytes());
+    exchange.handle_end(now(), End::Complete);
+    let Some(ExchangeOutput::Session(query)) = exchange.poll_output() else { panic!("nothing is asked") };
+    (exchange, query)
+}
+
+/// The status of the answer, and what is said besides.
+fn said(exchange: &mut Exchange) -> (Option<u16>, Vec<SessionQuery>, bool) {
+    let (mut status, mut queries, mut calls) = (None, Vec::new(), false);
+    while let Some(output) = exchange.poll_output() {
+        match output {
+            ExchangeOutput::Head(head, _) => status = Some(head.status),
+            ExchangeOutput::Session(query) => queries.push(query),
+            ExchangeOutput::Call(..) => calls = true,
+            _ => {}
+        }
+        exchange.advance(exchange.transmit().len());
+    }
+    (status, queries, calls)
+}
+
+/// Limits::session_answer: whoever keeps the sessions has so much time for every kind of request, and the client
+/// is told that they cannot be reached.
+#[test]
+fn who_keeps_the_sessions_has_so_much_time() {
+    let mut web = Web::new(config());
+    let session = web.open(V);
+    let delete = with(head("DELETE"), &[("mcp-session-id", Some(session.as_str()))]);
+    let post = || legacy_head(Some(&session));
+    for (head, body) in [
+        (legacy_head(None), initialize(V)),
+        (post(), CALL.to_string()),
+        (post(), PING.to_string()),
+        (post(), INITIALIZED.to_string()),
+        (streams::get(&session, None), String::new()),
+        (delete, DELETE.to_string()),
+    ] {
+        let (mut exchange, _) = asking(&web, head, &body);
+        let until = now().mono + web.config.limits.session_answer;
+        assert_eq!(exchange.poll_timeout(), Some(until), "{body}");
+        assert_eq!(exchange.wake_reason(), Some(WakeReason::SessionAnswer));
+        exchange.handle_timeout(now());
+        assert_eq!(said(&mut exchange).0, None);
+        exchange.handle_timeout(Now::new(until, now().unix));
+        assert_eq!(said(&mut exchange).0, Some(503), "{body}");
+        assert_eq!(exchange.poll_timeout(), None);
+    }
+}
+
+/// A server that waits no longer does not wait for whoever keeps the sessions either, and begins nothing after it.
+#[test]
+fn a_request_whose_session_was_asked_for_is_given_up() {
+    let mut web = Web::new(config());
+    let session = web.open(V);
+    let (mut exchange, query) = asking(&web, legacy_head(Some(&session)), CALL);
+    exchange.shutdown(now());
+    assert_eq!(said(&mut exchange).0, None);
+    exchange.give_up(now());
+    let answer = web.sessions.handle_query(now(), query);
+    exchange.handle_session(now(), answer);
+    let (status, queries, calls) = said(&mut exchange);
+    assert_eq!((status, calls), (Some(503), false));
+    assert!(matches!(queries[..], [SessionQuery::Detach { .. }]), "{queries:?}");
+}
+
+/// What was done for somebody who has gone on without it is undone: no request runs on, no stream stays, and no
+/// session whose name nobody will learn.
+#[test]
+fn what_comes_too_late_is_undone() {
+    let mut web = Web::new(config());
+    let session = web.open(V);
+    for (head, body, sessions) in [
+        (legacy_head(Some(&session)), CALL.to_string(), 1),
+        (streams::get(&session, None), String::new(), 1),
+        (legacy_head(None), initialize(V), 1),
+    ] {
+        let (mut exchange, query) = asking(&web, head, &body);
+        exchange.handle_timeout(at(100_000));
+        let answer = web.sessions.handle_query(now(), query);
+        exchange.handle_session(now(), answer);
+        for query in said(&mut exchange).1 {
+            web.sessions.handle_query(now(), query);
+        }
+        assert_eq!(web.sessions.len(), sessions, "{body}");
+        // Neither is its id taken, nor is anything sent there.
+        web.sessions.send(now(), &session, b"{}");
+        assert_eq!(web.sessions.poll_output(), None, "{body}");
+    }
+    let mut trip = web.ask(legacy_head(Some(&session)), CALL);
+    assert_eq!(trip.calls.len(), 1);
+    let call = trip.calls[0].0;
+    trip.exchange.respond(now(), call, &text("m"));
+    web.drive(&mut trip);
+    assert!(trip.ended && EventId::parse("1").is_none());
+}
+
+/// RPC-26: of two messages of a batch with one id the call is what the session knows of, whatever becomes of the
+/// other one.
+#[test]
+fn a_refused_message_of_a_batch_takes_nothing_from_the_call_with_its_id() {
+    let mut web = Web::new(config());
+    let session = web.open("2025-03-26");
+    let wrong = CALL.replace("add", "nothing");
+    for batch in [format!("[{wrong},{CALL}]"), format!("[{CALL},{wrong}]")] {
+        let mut trip = web.ask(legacy_head(Some(&session)), &batch);
+        let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#;
+        web.ask(legacy_head(Some(&session)), cancel);
+        streams::route(&mut web, &mut [&mut trip]);
+        assert_eq!(trip.cancelled.len(), 1, "{batch}");
+    }
+}
