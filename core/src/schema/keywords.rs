@@ -14,6 +14,20 @@ use crate::text::excerpt;
 
 type Read<T> = Result<T, SchemaError>;
 
+/// The least and the most of an integer type of Rust, by its name as a `format`.
+fn integers(format: &str) -> Option<(Decimal, Decimal)> {
+    let (signed, bits) = match format.strip_prefix("uint") {
+        Some(bits) => (false, bits),
+        None => (true, format.strip_prefix("int")?),
+    };
+    // Without a number the size of a pointer is meant, which may be 64 bits.
+    let bits: u32 = if bits.is_empty() { 64 } else { bits.parse().ok()? };
+    let most = u128::MAX.checked_shr(128_u32.checked_sub(bits)? + u32::from(signed))?;
+    let least = if signed { i128::MIN.checked_shr(128 - bits)? } else { 0 };
+    let decimal = |number: &dyn core::fmt::Display| Decimal::read(&format!("{number}"));
+    Some((decimal(&least), decimal(&most)))
+}
+
 /// Takes in what `schema`, an object, demands.
 pub(super) fn read(to: &mut Compiler<'_>, id: Id, schema: &Value<'_>, place: &Place) -> Read<()> {
     let of = Of { schema, place };
@@ -23,7 +37,7 @@ pub(super) fn read(to: &mut Compiler<'_>, id: Id, schema: &Value<'_>, place: &Pl
     if let Some(format) = text(schema, "format", place)?
         && let Some(node) = to.nodes.get_mut(id)
     {
-        node.sized = format.starts_with("int") || format.starts_with("uint");
+        node.sized = integers(format);
     }
     any(to, id, &of)?;
     number(to, id, &of)?;

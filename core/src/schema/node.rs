@@ -17,8 +17,8 @@ pub(super) struct Node {
     /// The resource that it belongs to: the document, or a part of it with an `$id` of its own.
     pub(super) resource: usize,
     pub(super) keywords: Vec<Keyword>,
-    /// `format` names an integer type, which the bounds only repeat.
-    pub(super) sized: bool,
+    /// The numbers of the integer type that `format` names, whose bounds schemas made of types repeat.
+    pub(super) sized: Option<(Decimal, Decimal)>,
 }
 
 /// A part of a document that references are relative to.
@@ -210,7 +210,13 @@ impl Node {
             | Keyword::OneOf(_)
             | Keyword::Ref(_) => false,
             Keyword::Properties { patterns, .. } => !patterns.is_empty(),
-            Keyword::Minimum(_) | Keyword::Maximum(_) => !self.sized,
+            // Another bound than that of the type may be further out, too, and then checks what is sure.
+            Keyword::Minimum(bound) => {
+                self.sized.is_none_or(|(least, _)| bound.exclusive || bound.value != least)
+            }
+            Keyword::Maximum(bound) => {
+                self.sized.is_none_or(|(_, most)| bound.exclusive || bound.value != most)
+            }
             _ => true,
         })
     }

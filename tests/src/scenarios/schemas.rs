@@ -23,6 +23,13 @@ struct Order {
     tea: String,
 }
 
+/// A bound is all that the schema has beside the type.
+#[derive(Deserialize, JsonSchema)]
+struct Pour {
+    #[schemars(range(max = 7))]
+    cups: u8,
+}
+
 fn schema(schema: Value) -> Json {
     Json::new(&schema).unwrap()
 }
@@ -42,6 +49,7 @@ fn server<K: Kit>() -> (Server<K>, Events) {
             reached.tell("reached".to_owned());
             Ok("served")
         })
+        .tool(Tool::new("pour"), async |Pour { cups }: Pour, _: Context| Ok(cups))
         .tool(Tool::new("order"), async |Order { cups, tea }: Order, _: Context| Ok(format!("{cups} {tea}")))
         .tool(
             Tool::new("right").output_schema(schema(json!({ "type": "object", "required": ["n"] }))),
@@ -118,6 +126,11 @@ pub fn a_type_is_checked_for_what_its_schema_adds<K: Kit>(_: &str) {
             assert!(reply.is_error());
             assert_eq!(reply.text(), text);
         }
+        let reply = call::<K>(client, "pour", json!({ "cups": 8 })).unwrap();
+        assert_eq!(
+            (reply.is_error(), &*reply.text()),
+            (true, "arguments.cups: expected at most 7, found more")
+        );
         assert_eq!(
             call::<K>(client, "order", json!({ "cups": 2, "tea": "oolong" })).unwrap().text(),
             "2 oolong"

@@ -176,6 +176,8 @@ fn a_schema_is_stricter_than_types_when_a_value_of_the_type_may_not_fit() {
     for text in [
         r#"{"type":"object","properties":{"a":{"type":["integer","null"]}},"required":["a"]}"#,
         r#"{"type":"object","properties":{"n":{"type":"integer","format":"uint8","minimum":0,"maximum":255}}}"#,
+        r#"{"type":"integer","format":"int16","minimum":-32768,"maximum":32767}"#,
+        r#"{"type":"integer","format":"uint","minimum":0}"#,
         r##"{"anyOf":[{"$ref":"#/$defs/a"},{"type":"null"}],"$defs":{"a":{"enum":["x","y"]}}}"##,
         r#"{"oneOf":[{"const":"a"},{"type":"object","additionalProperties":false}]}"#,
     ] {
@@ -183,6 +185,10 @@ fn a_schema_is_stricter_than_types_when_a_value_of_the_type_may_not_fit() {
     }
     for text in [
         r#"{"properties":{"a":{"type":"integer","minimum":1}}}"#,
+        r#"{"type":"integer","format":"uint8","minimum":0,"maximum":7}"#,
+        r#"{"type":"integer","format":"uint8","minimum":1,"maximum":255}"#,
+        r#"{"type":"integer","format":"int64","exclusiveMinimum":-9223372036854775808}"#,
+        r#"{"type":"integer","format":"int999","maximum":7}"#,
         r#"{"maxLength":3}"#,
         r#"{"pattern":"a"}"#,
         r#"{"uniqueItems":true}"#,
