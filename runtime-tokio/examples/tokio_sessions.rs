@@ -2,18 +2,29 @@
 //!
 //! ```text
 //! cargo run --example tokio_sessions -- 127.0.0.1:8000 /tmp/sessions
+//! cargo run --example tokio_sessions -- 127.0.0.1:8000 --stateless
 //! ```
 //!
 //! Start it once more on another port with the same folder, and a session of one is a session of the other. A call
 //! of `census` is answered to a client that comes back for it: its stream is closed meanwhile, and so it may be
 //! on any other connection that breaks.
+//!
+//! `--stateless` is the other way to have many servers behind one address: no sessions at all. Then there is
+//! nothing to come back to, nothing to ask, and every answer may as well be one JSON object.
 
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+<<<<<<< HEAD
 use mcp_tokio::{BoxFuture, Context, Saved, Server, SessionId, SessionState, SessionStore, StoreError, Tool};
+=======
+use mcp_tokio::proto::server::{Event, EventStore, MemoryEvents, StreamId};
+use mcp_tokio::{
+    BoxFuture, Context, Limits, Server, SessionId, SessionState, SessionStore, StoreError, Tool,
+};
+>>>>>>> 07355e2 (Show each part of the server in an example, and test what they say)
 
 /// A file for each session. A real store would also forget what was not asked for in half an hour.
 struct Folder(PathBuf);
@@ -105,21 +116,55 @@ async fn census(Census { sheep }: Census, cx: Context) -> Result<String, mcp_tok
     Ok(format!("{sheep} sheep"))
 }
 
-#[tokio::main]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let address = arguments.next().unwrap_or_else(|| "127.0.0.1:8000".to_owned());
-    let folder = arguments.next().map_or_else(|| std::env::temp_dir().join("mcp-sessions"), PathBuf::from);
-    std::fs::create_dir_all(&folder)?;
-    Server::new("shepherd", "1.0.0")
-        .tool(Tool::new("census").describe("Counts sheep, one a second"), census)
+/// Events in memory, as they are anyway; what is given out a second time is told of. A store that keeps them
+/// elsewhere answers from memory as well, and writes behind: whoever asks holds the table of sessions.
+#[derive(Debug)]
+struct Told(MemoryEvents);
+
+impl EventStore for Told {
+    fn append(&mut self, session: &SessionId, event: &Event) {
+        self.0.append(session, event);
+    }
+
+    fn after(&mut self, session: &SessionId, stream: StreamId, number: u64) -> Option<Vec<Event>> {
+        let events = self.0.after(session, stream, number);
+        eprintln!("{} events again", events.as_ref().map_or(0, Vec::len));
+        events
+    }
+
+    fn forget(&mut self, session: &SessionId) {
+        self.0.forget(session);
+    }
+}
+
+/// A shepherd.
+pub fn server() -> Server {
+    Server::new("shepherd", "1.0.0").tool(Tool::new("census").describe("Counts sheep, one a second"), census)
+}
+
+/// The same with sessions that belong to somebody, and that outlive a process.
+pub fn with_sessions(server: Server, folder: PathBuf) -> Server {
+    server
         .session_store(Folder(folder))
+        .event_store(Told(MemoryEvents::new(&Limits::default())))
         // Whoever has learned the name of a session does not have it yet: it belongs to one user.
         .session_owner(|head, principal| match principal {
             Some(principal) => Some(principal.subject.clone()),
             None => head.headers.text("x-user").map(str::to_owned),
         })
-        .serve_http(address)
-        .await?;
-    Ok(())
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let address = arguments.next().unwrap_or_else(|| "127.0.0.1:8000".to_owned());
+    let server = match arguments.next() {
+        Some(flag) if flag == "--stateless" => server().stateless().json_responses(),
+        folder => {
+            let folder = folder.map_or_else(|| std::env::temp_dir().join("mcp-sessions"), PathBuf::from);
+            std::fs::create_dir_all(&folder)?;
+            with_sessions(server(), folder)
+        }
+    };
+    Ok(server.serve_http(address).await?)
 }

@@ -2,7 +2,7 @@
 //! opened only while it is cool.
 //!
 //! ```text
-//! cargo run -p mcp-tokio --example subscriptions
+//! cargo run --example tokio_subscriptions
 //! curl -N http://127.0.0.1:8000/mcp -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' \
 //!   -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: subscriptions/listen' -d '{"jsonrpc":"2.0","id":1,
 //!   "method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"resourceSubscriptions":
@@ -14,26 +14,42 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use mcp_tokio::{ApiMisuse, Changes, Context, Registry, Resource, Server, Tool};
+use mcp_tokio::{ApiMisuse, Changes, Context, ErrorObject, Registry, Resource, Server, Tool};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Nothing {}
 
-#[tokio::main]
-async fn main() -> Result<(), mcp_tokio::Error> {
+/// The server, and what changes it.
+pub fn server() -> (Server, Registry, Arc<AtomicU32>) {
     let degrees = Arc::new(AtomicU32::new(20));
     let shown = degrees.clone();
-    let server = Server::new("kiln", "1.0.0").resource(
-        Resource::new("kiln://temperature", "temperature").mime("text/plain"),
-        move |_: Context| Ok(format!("{} °C", shown.load(Ordering::Relaxed))),
-    );
+    let server = Server::new("kiln", "1.0.0")
+        .resource(Resource::new("kiln://temperature", "temperature").mime("text/plain"), move |_: Context| {
+            Ok(format!("{} °C", shown.load(Ordering::Relaxed)))
+        })
+        // What is asked for and is not here is left out already. The error is for the client.
+        .on_listen(|listen| match listen.wanted.watched.is_empty() {
+            true => Err(ErrorObject::new(1, "say what you listen to: there is `kiln://temperature`")),
+            false => Ok(()),
+        });
     let registry = server.registry();
+    (server, registry, degrees)
+}
+
+#[tokio::main]
+async fn main() -> Result<(), mcp_tokio::Error> {
+    let (server, registry, degrees) = server();
+    let server = server.bind_http("127.0.0.1:8000").await?;
+    let stop = server.stop_handle();
     tokio::spawn(async move {
-        if let Err(misuse) = heat(&registry, &degrees).await {
-            eprintln!("{misuse}");
+        tokio::select! {
+            heated = heat(&registry, &degrees) => heated.unwrap_or_else(|misuse| eprintln!("{misuse}")),
+            _ = tokio::signal::ctrl_c() => {}
         }
+        // Those who listen are told that it is over: each stream ends with its result.
+        stop.drain(Duration::from_secs(5));
     });
-    server.serve_http("127.0.0.1:8000").await
+    server.serve().await
 }
 
 /// Heats for a minute, cools for another, and so on.
@@ -52,7 +68,8 @@ async fn heat(registry: &Registry, degrees: &AtomicU32) -> Result<(), ApiMisuse>
     Ok(())
 }
 
-fn offer_door(offer: &mut Changes, cool: bool) {
+/// Offers the door while it may be opened.
+pub fn offer_door(offer: &mut Changes, cool: bool) {
     offer.remove_tool("open_door");
     if cool {
         let tool = Tool::new("open_door").describe("Opens the door of the kiln");

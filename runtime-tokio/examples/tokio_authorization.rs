@@ -2,7 +2,7 @@
 //! with `notes:write` may add one. Here two tokens are known by heart; a real verifier checks the signature of a
 //! token, or asks the authorization server.
 //!
-//! `cargo run --example authorized`, then see what a client without a token is told:
+//! `cargo run --example tokio_authorization`, then see what a client without a token is told:
 //!
 //! ```sh
 //! curl -i http://127.0.0.1:8000/mcp -X POST -H 'Content-Type: application/json' -d '{}'
@@ -38,15 +38,15 @@ async fn verify(token: BearerToken) -> Result<Grant, AuthRefusal> {
     Ok(Grant::new(principal).audience(RESOURCE))
 }
 
-#[tokio::main]
-async fn main() -> Result<(), Error> {
+/// A server that keeps notes.
+pub fn server() -> Server {
     let notes = Arc::new(Mutex::new(vec!["water the kiln".to_owned()]));
     let listed = notes.clone();
     let resource = ResourceServer::new(RESOURCE)
         .authorization_server("https://auth.example.com")
         .scopes(["notes:read"])
         .implies("notes:write", ["notes:read"]);
-    let server = Server::new("notes", "1.0.0")
+    Server::new("notes", "1.0.0")
         .resource_server(resource, verify)
         .cors(Cors::new())
         .tool(Tool::new("list").describe("Lists the notes"), move |_: List, _: Context| {
@@ -59,6 +59,10 @@ async fn main() -> Result<(), Error> {
                 notes.lock().unwrap().push(format!("{text} ({who})"));
                 Ok("added")
             },
-        );
-    server.serve_http("127.0.0.1:8000").await
+        )
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Error> {
+    server().serve_http("127.0.0.1:8000").await
 }

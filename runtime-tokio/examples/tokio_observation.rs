@@ -1,7 +1,7 @@
 //! A server that is watched, and that adds something to the protocol: a hook times every request and refuses some,
 //! a method and an extension are its own.
 //!
-//! `cargo run -p mcp-tokio --example observed`
+//! `cargo run --example tokio_observation`
 
 use mcp_tokio::model::{ClientCapabilities, JsonMap};
 use mcp_tokio::{
@@ -49,7 +49,7 @@ fn server() -> Server {
             // The trace that the request belongs to, to be passed on to whatever it causes.
             let trace = request.trace().trace_id().map(str::to_owned).unwrap_or_default();
             let answer = match request.name() {
-                "audit" if request.principal().is_none() => Answer::refuse(403, "only for those we know"),
+                "audit" if request.principal().is_none() => Answer::refuse(1, "only for those we know"),
                 _ => next.run().await,
             };
             println!("{:<14} {:<14} {} {trace}", request.method(), request.name(), answer.kind());
