@@ -17,14 +17,10 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-<<<<<<< HEAD
-use mcp_tokio::{BoxFuture, Context, Saved, Server, SessionId, SessionState, SessionStore, StoreError, Tool};
-=======
 use mcp_tokio::proto::server::{Event, EventStore, MemoryEvents, StreamId};
 use mcp_tokio::{
-    BoxFuture, Context, Limits, Server, SessionId, SessionState, SessionStore, StoreError, Tool,
+    BoxFuture, Context, Limits, Saved, Server, SessionId, SessionState, SessionStore, StoreError, Tool,
 };
->>>>>>> 07355e2 (Show each part of the server in an example, and test what they say)
 
 /// A file for each session. A real store would also forget what was not asked for in half an hour.
 struct Folder(PathBuf);
