@@ -15,6 +15,7 @@ pub(crate) enum Deprecated {
     Roots,
     Sampling,
     IncludeContext,
+    HttpSse,
 }
 
 impl Deprecated {
@@ -29,6 +30,9 @@ impl Deprecated {
             }
             Self::Sampling => {
                 "sampling is deprecated by revision 2026-07-28: call the interface of a model's provider"
+            }
+            Self::HttpSse => {
+                "HTTP with SSE is deprecated since revision 2025-03-26: clients should use Streamable HTTP"
             }
             Self::IncludeContext => "`includeContext` of sampling is deprecated: leave it out, or use `none`",
         }

@@ -18,6 +18,9 @@
 //! ([`Server::resource_server`](mcp_driver::Server::resource_server)) also serves its metadata: route
 //! `/.well-known/oauth-protected-resource` and what is below it to a clone of the service.
 //!
+//! A server with [`Server::http_sse`](mcp_driver::Server::http_sse) answers at the paths that were given there, so route
+//! both of them to clones of the service, without a prefix that the router takes away.
+//!
 //! Requests must name a loopback host, or one that [`Server::allow_host`](mcp_driver::Server::allow_host) lets
 //! in; others are answered 403.
 

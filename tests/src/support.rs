@@ -205,10 +205,14 @@ impl Raw {
     }
 
     pub fn try_post(&mut self, fields: &str, body: &str) -> std::io::Result<()> {
+        self.try_post_to("/mcp", fields, body)
+    }
+
+    pub fn try_post_to(&mut self, path: &str, fields: &str, body: &str) -> std::io::Result<()> {
         let host = self.reader.get_ref().peer_addr()?;
         let host = if fields.contains("Host:") { String::new() } else { format!("Host: {host}\r\n") };
         self.try_write(&format!(
-            "POST /mcp HTTP/1.1\r\n{fields}{host}Content-Type: application/json\r\n\
+            "POST {path} HTTP/1.1\r\n{fields}{host}Content-Type: application/json\r\n\
              Accept: application/json, text/event-stream\r\nContent-Length: {}\r\n\r\n{body}",
             body.len()
         ))
@@ -276,8 +280,12 @@ impl Raw {
 
     /// Sends a request without a body.
     pub fn bare(&mut self, method: &str, fields: &str) {
+        self.bare_at("/mcp", method, fields);
+    }
+
+    pub fn bare_at(&mut self, path: &str, method: &str, fields: &str) {
         let host = self.reader.get_ref().peer_addr().unwrap();
-        self.write(&format!("{method} /mcp HTTP/1.1\r\nHost: {host}\r\n{fields}\r\n"));
+        self.write(&format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\n{fields}\r\n"));
     }
 
     /// Waits for a line that contains `text`, and returns it.

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::Request;
 use mcp_tests::kit::{Kit, OnTokio};
 use mcp_tests::rig;
-use mcp_tests::support::{Events, Gate, Raw};
+use mcp_tests::support::{Events, Gate, Raw, eventually};
 use mcp_tokio::tower::IntoService;
 use mcp_tokio::{
     AuthRefusal, BearerToken, Calls, Client, Context, EraChoice, Grant, Options, Principal, ResourceServer,
@@ -148,6 +148,44 @@ fn the_authority_of_http2_is_checked() {
             assert_eq!(response.await.unwrap().status(), status, "{authority}");
         }
     });
+}
+
+/// SSEL-11: the transport of 2024-11-05 works behind axum, too: at its paths, beside the MCP endpoint.
+#[test]
+fn http_with_sse_is_served() {
+    let _entered = OnTokio::enter();
+    let (gate, (tell, events)) = (Gate::default(), Events::new());
+    let server: Server = rig::server(move |event| tell.tell(event), &gate);
+    let service = server.http_sse("/sse", "/messages").into_service().unwrap();
+    let mut router = axum::Router::new();
+    for path in ["/mcp", "/sse", "/messages"] {
+        router = router.route_service(path, service.clone());
+    }
+    let listener = OnTokio::block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    let mut stream = Raw::connect(&url);
+    stream.bare_at("/sse", "GET", "Accept: text/event-stream\r\n");
+    stream.expect("event: endpoint");
+    let endpoint = stream.expect("data: ").trim_start_matches("data: ").trim_end().to_owned();
+    let initialize = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"old","version":"1"}}}"#;
+    let wait = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wait","arguments":{}}}"#;
+    for message in [initialize, wait] {
+        let mut post = Raw::connect(&url);
+        post.try_post_to(&endpoint, "", message).unwrap();
+        assert_eq!(post.status(), 202);
+    }
+    stream.expect(r#""protocolVersion":"2024-11-05""#);
+    events.expect("wait started");
+    drop(stream);
+    events.expect("wait cancelled");
+    eventually("the end of the session", || match service.http_service().session_count() {
+        0 => Ok(()),
+        more => Err(more),
+    });
+    let mut raw = Raw::connect(&url);
+    raw.post(&fields("pid"), &body("pid", "{}"));
+    assert_eq!(raw.status(), 200);
 }
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]

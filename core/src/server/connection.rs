@@ -99,6 +99,14 @@ impl Connection {
         }
     }
 
+    /// The same for HTTP with SSE, which only legacy clients speak, and on which somebody whom nobody has recognised
+    /// may be anybody.
+    pub(super) fn over_http(config: Arc<Config>) -> Self {
+        let mut connection = Self::new(config);
+        connection.link.over_http = true;
+        connection
+    }
+
     /// The application knows who the client is, such as the user that the process runs as. Calls from then on
     /// carry it.
     pub fn handle_principal(&mut self, _now: Now, principal: Arc<Principal>) {
@@ -166,7 +174,7 @@ impl Connection {
         self.wake().map(|(_, reason)| reason)
     }
 
-    fn wake(&self) -> Option<Wake> {
+    pub(super) fn wake(&self) -> Option<Wake> {
         let answer = self.link.asks.next().map(|at| (at, WakeReason::Ask));
         earliest([answer, self.drained_at().map(|at| (at, WakeReason::Drain))])
     }
@@ -201,6 +209,11 @@ impl Connection {
     /// [`poll_output`](Self::poll_output).
     pub fn wants_read(&self) -> bool {
         self.input == Input::Open && self.read >= self.backlog.len() && !self.link.is_full()
+    }
+
+    /// Bytes that are held without being processed.
+    pub(super) fn backlog(&self) -> usize {
+        self.backlog.len() - self.read
     }
 
     /// Whether the stream may be closed: the input has ended or [`shutdown`](Self::shutdown) was called, no
@@ -298,6 +311,12 @@ impl Connection {
     pub fn shutdown(&mut self, _now: Now) {
         self.link.stopping = true;
         self.link.end_listening();
+    }
+
+    /// The server waits no longer: running calls are answered with an error.
+    pub(super) fn give_up(&mut self, now: Now) {
+        self.shutdown(now);
+        self.link.refuse_calls();
     }
 
     /// Goes on with the backlog as far as there is room, and with the end of the input after it.

@@ -7,6 +7,7 @@ mod answer;
 mod ask;
 mod authorize;
 mod batch;
+mod connected;
 mod listen;
 mod log;
 mod reply;
@@ -24,8 +25,9 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use self::admit::Admission;
+use self::admit::{Admission, Endpoint};
 use self::authorize::Recognition;
+use self::connected::Connected;
 use self::reply::Reply;
 use self::serve::Ask;
 use super::asks::{Answer, AskId, Asks};
@@ -35,6 +37,7 @@ use super::config::Config;
 use super::cors;
 use super::dispatch::Plan;
 use super::events::StreamId;
+use super::http_sse::{self, SseQuery};
 use super::in_flight::{InFlight, Running};
 use super::media::Accepts;
 use super::principal::Principal;
@@ -97,6 +100,7 @@ pub struct Exchange {
     /// Who makes the request, where that is asked.
     principal: Option<Arc<Principal>>,
     recognition: Recognition,
+    endpoint: Endpoint,
     reply: Reply,
     outputs: VecDeque<ExchangeOutput>,
     /// When the body must have come.
@@ -127,6 +131,12 @@ enum Stage {
         /// Whether its events have ids.
         ids: bool,
     },
+    /// The table of streams was asked for one.
+    Joining,
+    /// The response is the stream of a connection.
+    Connected(Box<Connected>),
+    /// The table of streams was given a message.
+    Passing,
     /// The response is complete, sent or not.
     Answered,
 }
@@ -135,6 +145,7 @@ enum Stage {
 #[derive(Clone, Copy, Debug)]
 enum Bare {
     Listen,
+    Connect,
     Delete,
 }
 
@@ -155,6 +166,9 @@ pub enum ExchangeOutput {
     Authenticate(BearerToken),
     /// The session table is to answer this.
     Session(SessionQuery),
+    /// The table of streams ([`SseSessions`](super::SseSessions)) is to answer this, into
+    /// [`handle_sse`](Exchange::handle_sse).
+    Sse(SseQuery),
     /// The legacy client has said that it is ready.
     Initialized,
     /// The client tells of something, such as `notifications/roots/list_changed`.
@@ -205,6 +219,7 @@ impl Exchange {
             stream: None,
             principal: None,
             recognition: Recognition::Settled,
+            endpoint: Endpoint::Mcp,
             reply: Reply::new(accepts),
             outputs: VecDeque::new(),
             body_until: now.mono + config.limits.body_time,
@@ -219,13 +234,19 @@ impl Exchange {
             exchange.reply.common = cors::fields(&exchange.config.http, &head.headers);
         }
         let served = match admitted {
-            Ok(Admission::Serve) => exchange.recognise(now, &head),
+            Ok(Admission::Serve(endpoint)) => {
+                exchange.endpoint = endpoint;
+                if endpoint == Endpoint::Messages {
+                    exchange.session = http_sse::session(&head.target);
+                }
+                exchange.recognise(now, &head)
+            }
             Ok(Admission::Metadata) => {
                 exchange.tell_metadata(&head);
                 return exchange;
             }
-            Ok(Admission::Preflight) => {
-                exchange.tell_pages(&head);
+            Ok(Admission::Preflight(endpoint)) => {
+                exchange.tell_pages(&head, endpoint);
                 return exchange;
             }
             Err(refusal) => Err(refusal),
@@ -237,6 +258,9 @@ impl Exchange {
                     head.headers.remove("authorization");
                 }
                 match head.method.as_str() {
+                    "GET" if exchange.endpoint == Endpoint::Sse => {
+                        exchange.stage = Stage::Bare(Bare::Connect);
+                    }
                     "GET" => exchange.stage = Stage::Bare(Bare::Listen),
                     "DELETE" => exchange.stage = Stage::Bare(Bare::Delete),
                     _ => exchange.body.reserve_exact(admit::expected(&head.headers)),
@@ -281,10 +305,14 @@ impl Exchange {
     fn complete(&mut self) {
         match self.stage {
             Stage::Bare(Bare::Listen) => self.open_stream(),
+            Stage::Bare(Bare::Connect) => self.connect(),
             Stage::Bare(Bare::Delete) => self.delete(),
             _ => {
                 let body = core::mem::take(&mut self.body);
-                self.serve(body);
+                match self.endpoint {
+                    Endpoint::Messages => self.pass(body),
+                    _ => self.serve(body),
+                }
             }
         }
     }
@@ -329,7 +357,7 @@ impl Exchange {
     /// The client has closed the response, or the connection. In the modern era that cancels the request
     /// (HTTP-20). In the legacy era it does not (HTTPL-23): the call goes on, and its result is kept if the
     /// client can come back for it. Where there are no sessions, nobody could, so that cancels it, too.
-    pub fn handle_abort(&mut self, _now: Now) {
+    pub fn handle_abort(&mut self, now: Now) {
         self.reply.leave();
         if !self.reply.may_stream() {
             self.strand_asks();
@@ -340,6 +368,7 @@ impl Exchange {
                 self.stage = Stage::Answered;
             }
             Stage::Carrying { .. } => self.stop_carrying(None, true),
+            Stage::Connected(_) => self.disconnect(now),
             Stage::Running if self.session.is_none() || self.state.is_none() => {
                 while let Some(running) = self.calls.pop() {
                     self.outputs.push_back(ExchangeOutput::Cancelled(running.id));
@@ -347,7 +376,7 @@ impl Exchange {
                 self.stage = Stage::Answered;
             }
             Stage::Admitting(_) | Stage::Listening(_) => self.stage = Stage::Answered,
-            Stage::Asking(_) | Stage::Running | Stage::Answered => {}
+            Stage::Asking(_) | Stage::Joining | Stage::Passing | Stage::Running | Stage::Answered => {}
         }
     }
 
@@ -362,7 +391,7 @@ impl Exchange {
 
     /// What is to be done or known; `None` when there is nothing more for now.
     pub fn poll_output(&mut self) -> Option<ExchangeOutput> {
-        let output = self.outputs.pop_front();
+        let output = self.outputs.pop_front().or_else(|| self.poll_connection());
         if output.is_some() || self.ended {
             return output;
         }
@@ -394,7 +423,11 @@ impl Exchange {
 
     fn wake(&self) -> Option<Wake> {
         let answer = self.asks.next().map(|at| (at, WakeReason::Ask));
-        earliest([answer, self.wake_besides_asks()])
+        let connection = match &self.stage {
+            Stage::Connected(connected) => connected.connection.wake(),
+            _ => None,
+        };
+        earliest([answer, connection, self.wake_besides_asks()])
     }
 
     fn wake_besides_asks(&self) -> Option<Wake> {
@@ -404,7 +437,9 @@ impl Exchange {
                 let token = self.recognition.until().map(|until| (until, WakeReason::Authentication));
                 earliest([body, token])
             }
-            Stage::Running | Stage::Listening(_) | Stage::Carrying { .. } if self.reply.wants_comments() => {
+            Stage::Running | Stage::Listening(_) | Stage::Carrying { .. } | Stage::Connected(_)
+                if self.reply.wants_comments() =>
+            {
                 let interval = self.config.limits.keep_alive_comment;
                 let primes = self.reply.wants_priming();
                 let interval = if primes { interval.min(stream::PRIME_AFTER) } else { interval };
@@ -418,6 +453,9 @@ impl Exchange {
             | Stage::Listening(_)
             | Stage::Running
             | Stage::Carrying { .. }
+            | Stage::Joining
+            | Stage::Connected(_)
+            | Stage::Passing
             | Stage::Answered => None,
         }
     }
@@ -426,6 +464,7 @@ impl Exchange {
     /// silent for too long becomes an event stream, if it is none, and gets a comment (SSE-02).
     pub fn handle_timeout(&mut self, now: Now) {
         self.expire_asks(now);
+        self.on_connection(now, |connection| connection.handle_timeout(now));
         let due = self.wake_besides_asks().filter(|(moment, _)| *moment <= now.mono);
         match due.map(|(_, reason)| reason) {
             None => {}
@@ -453,6 +492,7 @@ impl Exchange {
     /// The first `n` bytes of [`transmit`](Self::transmit) are sent.
     pub fn advance(&mut self, n: usize) {
         self.reply.transmit.advance(n);
+        self.relay();
         self.catch_up();
     }
 
@@ -484,7 +524,7 @@ impl Exchange {
         Caller {
             owner: self.principal.as_ref().map(|principal| Arc::from(&*principal.subject)),
             origin: self.head.headers.text("origin").map(str::to_ascii_lowercase),
-            reads: matches!(self.stage, Stage::Bare(Bare::Listen)),
+            reads: matches!(self.stage, Stage::Bare(Bare::Listen | Bare::Connect)),
         }
     }
 

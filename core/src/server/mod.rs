@@ -2,7 +2,8 @@
 //!
 //! [`Connection`] serves one client on a byte stream such as stdio, [`Exchange`] one HTTP request. Both read a
 //! shared [`Config`], hand each request that is not theirs to answer to the application as a [`Call`], and
-//! speak every revision at once. [`Sessions`] holds what legacy HTTP clients agreed on.
+//! speak every revision at once. [`Sessions`] holds what legacy HTTP clients agreed on;
+//! [`SseSessions`] knows the open streams of HTTP with SSE.
 
 mod answers;
 mod asks;
@@ -21,6 +22,7 @@ mod find;
 #[doc(hidden)]
 pub mod fuzz;
 mod headers;
+mod http_sse;
 mod in_flight;
 mod listeners;
 mod media;
@@ -57,6 +59,7 @@ pub use cors::Cors;
 pub use custom::{Custom, CustomMethod};
 pub use events::{Event, EventId, EventStore, MemoryEvents, StreamId};
 pub use exchange::{Exchange, ExchangeId, ExchangeOutput};
+pub use http_sse::{HttpSse, SseAnswer, SseOutput, SseQuery, SseSessions};
 pub use listeners::Listeners;
 pub use policy::{Hosts, HttpPolicy, Origins};
 pub use principal::Principal;

@@ -4,6 +4,7 @@ use alloc::collections::BTreeSet;
 use alloc::string::String;
 
 use super::cors::Cors;
+use super::http_sse::HttpSse;
 use super::resource_server::ResourceServer;
 use crate::head::Headers;
 
@@ -37,6 +38,9 @@ pub struct HttpPolicy {
     /// are kept for a while, if it may open streams, within [`Limits::events`](crate::limits::Limits::events) and its neighbours. Default `true`. What is
     /// answered at once is plain JSON, and costs nothing.
     pub resumable: bool,
+    /// Where the transport of revision 2024-11-05 is served besides, if it is. Default `None`. Deprecated: for
+    /// clients that know no other.
+    pub http_sse: Option<HttpSse>,
     /// Whether legacy clients get no session: each POST stands for itself, so that any process can answer it.
     /// Default `false`. Then there is nothing that needs a session: no log levels, no subscriptions, nothing to
     /// ask the client, no stream of its own; such capabilities are not declared, GET and DELETE are answered
@@ -56,6 +60,7 @@ impl Default for HttpPolicy {
             json_only: false,
             session_streams: true,
             resumable: true,
+            http_sse: None,
             stateless: false,
         }
     }
@@ -131,6 +136,13 @@ impl HttpPolicy {
     #[must_use]
     pub fn resumable(mut self, resumable: bool) -> Self {
         self.resumable = resumable;
+        self
+    }
+
+    /// Serves the transport of revision 2024-11-05 besides. Deprecated: for clients that know no other.
+    #[must_use]
+    pub fn http_sse(mut self, http_sse: HttpSse) -> Self {
+        self.http_sse = Some(http_sse);
         self
     }
 

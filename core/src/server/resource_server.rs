@@ -242,10 +242,14 @@ pub(super) fn refuse(why: &AuthRefusal, server: Option<&ResourceServer>) -> Refu
 }
 
 /// Whether a client on a byte stream may use something. Where nobody was recognised, it is whoever started the
-/// server.
-pub(super) fn permit(principal: Option<&Principal>, target: &Target) -> Result<(), Refusal> {
+/// server, if it is `local`, and somebody without scopes otherwise.
+pub(super) fn permit(principal: Option<&Principal>, local: bool, target: &Target) -> Result<(), Refusal> {
     let scopes = target.scopes();
-    if principal.is_none_or(|principal| scopes.is_subset(&principal.scopes)) {
+    let permitted = match principal {
+        Some(principal) => scopes.is_subset(&principal.scopes),
+        None => local || scopes.is_empty(),
+    };
+    if permitted {
         return Ok(());
     }
     Err(refuse(&AuthRefusal::InsufficientScope { scopes: scopes.iter().cloned().collect() }, None))

@@ -44,6 +44,13 @@ impl SessionId {
         Self(name.into())
     }
 
+    /// 128 bits of chance in hexadecimal.
+    pub(super) fn random(entropy: &mut Entropy) -> Self {
+        let digits = entropy.next().into_iter().take(16).flat_map(|byte| [byte >> 4, byte & 15]);
+        let name: String = digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect();
+        Self::new(name)
+    }
+
     /// The name as it travels: visible ASCII (HTTPL-44).
     pub fn as_str(&self) -> &str {
         &self.0
@@ -281,7 +288,7 @@ impl Sessions {
         if self.open.len() >= self.most {
             return SessionAnswer::Full;
         }
-        let session = self.name();
+        let session = SessionId::random(&mut self.entropy);
         self.insert(now, session.clone(), state);
         SessionAnswer::Opened { session }
     }
@@ -349,12 +356,5 @@ impl Sessions {
         self.outputs.extend(cancels.map(|(request, exchange)| SessionOutput::Cancel { exchange, request }));
         let closes = session.streams.carriers();
         self.outputs.extend(closes.map(|exchange| SessionOutput::Close { exchange }));
-    }
-
-    /// 128 bits of chance in hexadecimal.
-    fn name(&mut self) -> SessionId {
-        let digits = self.entropy.next().into_iter().take(16).flat_map(|byte| [byte >> 4, byte & 15]);
-        let name: String = digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect();
-        SessionId::new(name)
     }
 }

@@ -235,6 +235,9 @@ pub(super) fn with(head: RequestHead, fields: &[(&str, Option<&str>)]) -> Reques
 pub(super) struct Web {
     pub(super) config: Arc<Config>,
     pub(super) sessions: Sessions,
+    pub(super) streams: SseSessions,
+    /// Whom the application recognises in those who ask.
+    pub(super) principal: Option<Arc<Principal>>,
     /// What becomes of those who want to listen.
     pub(super) admission: Admission,
     exchanges: u64,
@@ -258,13 +261,16 @@ pub(super) struct Trip {
 impl Web {
     pub(super) fn new(config: Config) -> Self {
         let sessions = Sessions::new(&config.limits, Seed::new([1; 32]));
-        Self { config: Arc::new(config), sessions, admission: Admission::Granted, exchanges: 0 }
+        let streams = SseSessions::new(&config.limits, Seed::new([2; 32]));
+        let admission = Admission::Granted;
+        Self { config: Arc::new(config), sessions, streams, principal: None, admission, exchanges: 0 }
     }
 
     /// Sends a whole request and takes what comes of it at once.
     pub(super) fn ask(&mut self, head: RequestHead, body: &str) -> Trip {
         self.exchanges += 1;
-        let exchange = Exchange::new(now(), ExchangeId::new(self.exchanges), Arc::clone(&self.config), head);
+        let (id, config) = (ExchangeId::new(self.exchanges), Arc::clone(&self.config));
+        let exchange = Exchange::of(now(), id, config, head, self.principal.clone());
         let mut trip = Trip {
             exchange,
             head: None,
@@ -312,6 +318,10 @@ impl Web {
                     let answer = self.sessions.handle_query(now(), query);
                     trip.exchange.handle_session(now(), answer);
                 }
+                ExchangeOutput::Sse(query) => {
+                    let answer = self.streams.handle_query(query);
+                    trip.exchange.handle_sse(now(), answer);
+                }
                 ExchangeOutput::Authenticate(token) => trip.tokens.push(token),
                 ExchangeOutput::Listen(listen) => {
                     trip.listens.push(listen);
@@ -332,6 +342,11 @@ impl Web {
         trip.take();
         match trip.exchange.poll_output() {
             None => {}
+            // There is room again.
+            Some(ExchangeOutput::Sse(query)) => {
+                self.streams.handle_query(query);
+                return self.drive(trip);
+            }
             Some(ExchangeOutput::Parted) => trip.parted = true,
             Some(ExchangeOutput::End) => trip.ended = true,
             Some(output) => panic!("{output:?}"),
@@ -344,9 +359,11 @@ impl Web {
 
 impl Trip {
     fn take(&mut self) {
-        self.body.push_str(core::str::from_utf8(self.exchange.transmit()).unwrap());
-        let sent = self.exchange.transmit().len();
-        self.exchange.advance(sent);
+        while !self.exchange.transmit().is_empty() {
+            self.body.push_str(core::str::from_utf8(self.exchange.transmit()).unwrap());
+            let sent = self.exchange.transmit().len();
+            self.exchange.advance(sent);
+        }
     }
 
     pub(super) fn status(&self) -> u16 {

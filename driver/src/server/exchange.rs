@@ -2,6 +2,7 @@
 
 mod alone;
 mod ask;
+mod http_sse;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -13,10 +14,11 @@ use mcp_proto::head::{BodyLength, End, RequestHead, ResponseHead};
 use mcp_proto::model::{InputRequest, Json, LoggingMessageNotificationParams};
 use mcp_proto::server::{
     Answer, AskError, AskId, AuthRefusal, BearerToken, Call, CallId, Change, Config, Exchange, ExchangeId,
-    ExchangeOutput, Grant, Listen, Principal, Progress, SessionOutput, SessionQuery, WriteResult,
+    ExchangeOutput, Grant, Listen, Principal, Progress, SessionOutput, SessionQuery, SseQuery, WriteResult,
 };
 use mcp_proto::time::{Instant, Now};
 
+use self::http_sse::Source;
 use super::calls::Calls;
 use super::http::HttpService;
 use super::offer::Offer;
@@ -56,8 +58,7 @@ pub struct ExchangeHandle<R: Runtime> {
 
 struct Inner {
     machine: Exchange,
-    /// What was offered when the request began; `None` once there will be no calls.
-    offer: Option<Arc<Offer>>,
+    source: Source,
     head: Option<(ResponseHead, BodyLength)>,
     /// The head was taken.
     begun: bool,
@@ -82,6 +83,8 @@ enum Effect {
     Parted,
     /// The session table is to be asked, after others.
     Ask(SessionQuery),
+    /// The table of streams is.
+    Sse(SseQuery),
 }
 
 impl<R: Runtime> ExchangeHandle<R> {
@@ -117,7 +120,7 @@ impl<R: Runtime> ExchangeHandle<R> {
             extensions,
             inner: Mutex::new(Inner {
                 machine,
-                offer: Some(offer),
+                source: Source::Once(offer),
                 head: None,
                 begun: false,
                 ended: false,
@@ -178,7 +181,7 @@ impl<R: Runtime> ExchangeHandle<R> {
 
     /// What the session table has for it.
     pub(super) fn handle_output(&self, output: SessionOutput) {
-        self.pass_on(|machine, now| match output {
+        self.pass_on(|Inner { machine, .. }, now| match output {
             SessionOutput::Cancel { request, .. } => machine.handle_cancel(now, &request),
             SessionOutput::Answer { response, .. } => machine.handle_answer(now, response),
             SessionOutput::Deliver { event, .. } => machine.handle_delivery(now, &event),
@@ -189,15 +192,20 @@ impl<R: Runtime> ExchangeHandle<R> {
 
     /// Something has changed that the client listens for.
     pub(super) fn tell(&self, config: Arc<Config>, change: &Change) {
-        self.pass_on(|machine, now| {
+        self.pass_on(|Inner { machine, .. }, now| {
             machine.handle_config(now, config);
             machine.publish(now, change);
         });
     }
 
     /// Passes something on from elsewhere: whoever does it does not wait for this client.
-    fn pass_on(&self, input: impl FnOnce(&mut Exchange, Now)) {
-        input(&mut self.lock().machine, self.service.now());
+    fn pass_on(&self, input: impl FnOnce(&mut Inner, Now)) {
+        input(&mut self.lock(), self.service.now());
+        self.attend();
+    }
+
+    /// Does what the machine says, and has what it wants to send sent.
+    fn attend(&self) {
         if self.work() != Done::ByAnother
             && let Some(handle) = self.this.upgrade()
         {
@@ -274,7 +282,11 @@ impl<R: Runtime> ExchangeHandle<R> {
     pub(super) fn work(&self) -> Done {
         self.turn.run(|| {
             loop {
-                let effect = self.advance(&mut self.lock());
+                let mut inner = self.lock();
+                let effect = self.advance(&mut inner);
+                let left = if effect.is_none() { inner.source.settle() } else { Vec::new() };
+                drop(inner);
+                drop(left);
                 match effect {
                     Some(effect) => self.perform(effect),
                     None => return,
@@ -307,14 +319,15 @@ impl<R: Runtime> ExchangeHandle<R> {
                     inner.machine.handle_session(self.service.now(), answer);
                     return Some(Effect::Route);
                 }
+                ExchangeOutput::Sse(query) => return Some(Effect::Sse(query)),
                 ExchangeOutput::Authenticate(token) => return Some(Effect::Authenticate(token)),
                 ExchangeOutput::Call(id, call) => {
-                    let Some(offer) = inner.offer.clone() else { continue };
+                    let Some(offer) = inner.source.made(call.target()) else { continue };
                     return Some(Effect::Call(offer, id, call));
                 }
                 ExchangeOutput::Listen(listen) => {
                     // It may be long.
-                    inner.offer = None;
+                    inner.source = Source::Nothing;
                     return Some(Effect::Listen(listen));
                 }
                 ExchangeOutput::Cancelled(id) => return Some(Effect::Cancelled(id)),
@@ -361,6 +374,7 @@ impl<R: Runtime> ExchangeHandle<R> {
             }
             Effect::Parted => self.go_on_alone(),
             Effect::Ask(query) => self.ask(query),
+            Effect::Sse(query) => self.ask_streams(query),
         }
     }
 

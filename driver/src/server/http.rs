@@ -12,7 +12,7 @@ use std::time::Duration;
 use mcp_proto::head::End;
 use mcp_proto::server::{
     Admission, Change, Config, ExchangeId, Listen, Listeners, SessionAnswer, SessionOutput, SessionQuery,
-    Sessions,
+    Sessions, SseSessions,
 };
 use mcp_proto::time::Now;
 
@@ -57,10 +57,14 @@ impl<R: Runtime> Server<R> {
     /// When the definition of the server is not valid, or there is no entropy for session ids.
     pub fn into_http_service(self) -> Result<Arc<HttpService<R>>, Error> {
         let mut server = self;
+        let config = server.live.offer().config().clone();
+        config.http.http_sse.as_ref().map_or(Ok(()), |paths| paths.check(&config.http))?;
         let SessionSetup { store, owner, events } = std::mem::take(&mut server.sessions);
         let shared = server.into_shared()?;
         let seed = shared.runtime.seed().map_err(|error| Error::io("asking for entropy", error))?;
         let sessions = with_events(Sessions::new(&shared.config.limits, seed), events);
+        let seed = shared.runtime.seed().map_err(|error| Error::io("asking for entropy", error))?;
+        let streams = Mutex::new(SseSessions::new(&shared.config.limits, seed));
         let listeners = Mutex::new(Listeners::new(&shared.config.limits));
         let service = Arc::new_cyclic(|this: &Weak<HttpService<R>>| HttpService {
             membership: shared.hub.enter(this.clone()),
@@ -69,6 +73,7 @@ impl<R: Runtime> Server<R> {
             store,
             owner,
             listeners,
+            streams,
             routes: Mutex::default(),
             next_id: AtomicU64::new(0),
             open: Open::default(),
@@ -87,6 +92,8 @@ pub struct HttpService<R: Runtime> {
     pub(super) owner: Option<OwnerHook>,
     /// Which exchanges listen for what.
     listeners: Mutex<Listeners>,
+    /// The event streams of HTTP with SSE.
+    streams: Mutex<SseSessions>,
     /// Exchanges that listen, and legacy ones that the session table may have something for.
     routes: Mutex<BTreeMap<ExchangeId, Weak<ExchangeHandle<R>>>>,
     next_id: AtomicU64,
@@ -138,22 +145,39 @@ impl<R: Runtime> HttpService<R> {
 
     /// Passes on what the session table has for exchanges.
     pub(super) fn route(&self) {
+        let mut fed = Vec::new();
         self.routing.run(|| {
             loop {
                 let output = self.sessions().poll_output();
                 let Some(output) = output else {
-                    return;
+                    break;
                 };
                 if let SessionOutput::Refresh { session } = output {
                     self.refresh(session);
                     continue;
                 }
-                let exchange = output.exchange().and_then(|exchange| self.routes().get(&exchange)?.upgrade());
+                let exchange = output.exchange().and_then(|exchange| self.routed(exchange));
                 if let Some(exchange) = exchange {
                     exchange.handle_output(output);
                 }
             }
+            loop {
+                let output = self.streams().poll_output();
+                let Some(output) = output else {
+                    break;
+                };
+                if let Some(exchange) = self.routed(output.exchange) {
+                    exchange.feed_message(&output.message);
+                    fed.push(exchange);
+                }
+            }
         });
+        // Not in turn, as others would wait for handlers.
+        fed.iter().for_each(|exchange| exchange.serve_messages());
+    }
+
+    fn routed(&self, exchange: ExchangeId) -> Option<Arc<ExchangeHandle<R>>> {
+        self.routes().get(&exchange)?.upgrade()
     }
 
     /// Reclaims sessions that sit idle, and sees to those that do not.
@@ -182,10 +206,11 @@ impl<R: Runtime> HttpService<R> {
         self.listeners().remove(id);
     }
 
-    /// Ends the streams of those who listen, with their result, for an HTTP stack of your own that is about to
-    /// stop. Calls go on.
+    /// Ends the streams of those who listen, with their result, and those of HTTP with SSE after their calls, for an
+    /// HTTP stack of your own that is about to stop. Calls go on.
     pub fn shutdown(&self) {
-        let ids: Vec<_> = self.listeners().iter().collect();
+        let mut ids: Vec<_> = self.listeners().iter().collect();
+        ids.extend(self.streams().exchanges());
         self.find(ids).iter().for_each(|exchange| exchange.shutdown());
     }
 
@@ -230,11 +255,15 @@ impl<R: Runtime> HttpService<R> {
 
     /// Legacy sessions that are open now.
     pub fn session_count(&self) -> usize {
-        self.sessions().len()
+        self.sessions().len() + self.streams().len()
     }
 
     pub(super) fn sessions(&self) -> MutexGuard<'_, Sessions> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn streams(&self) -> MutexGuard<'_, SseSessions> {
+        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn routes(&self) -> MutexGuard<'_, BTreeMap<ExchangeId, Weak<ExchangeHandle<R>>>> {
@@ -247,6 +276,8 @@ impl<R: Runtime> Member for HttpService<R> {
         let offer = self.shared.live.offer();
         let ids = self.listeners().told(change);
         self.find(ids).iter().for_each(|exchange| exchange.tell(offer.config().clone(), change));
+        let ids = self.streams().exchanges().collect();
+        self.find(ids).iter().for_each(|exchange| exchange.tell_stream(change));
         self.sessions().publish(self.now(), offer.config(), change);
         self.route();
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use mcp_proto::head::RequestHead;
-use mcp_proto::server::{EventStore, ExchangeId, Principal, SessionQuery, Sessions};
+use mcp_proto::server::{EventStore, ExchangeId, HttpSse, Principal, SessionQuery, Sessions};
 
 use super::Server;
 use super::http::HttpService;
@@ -36,6 +36,22 @@ impl<R: Runtime> Server<R> {
     #[must_use]
     pub fn stateless(self) -> Self {
         self.configure(|config| config.http.stateless = true)
+    }
+
+    /// Serves HTTP with SSE besides, the transport of revision 2024-11-05, for clients that know no other: an event
+    /// stream at `sse`, and a path to POST messages to. SDKs of the time use `/sse` and `/messages`; the MCP
+    /// endpoint stays where it is. Default: off.
+    ///
+    /// Deprecated by the specification since revision 2025-03-26, which is told the [error hook](Self::on_error)
+    /// once, when the first client comes. Each stream is a session that lasts as long as it, in this process, and
+    /// counts against [`Limits::sessions`](mcp_proto::limits::Limits::sessions); hosts, origins, tokens and
+    /// [owners](Self::session_owner) are judged as on the MCP endpoint.
+    ///
+    /// <https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse>
+    #[must_use]
+    pub fn http_sse(self, sse: impl Into<String>, messages: impl Into<String>) -> Self {
+        let paths = HttpSse::new(sse, messages);
+        self.configure(|config| config.http.http_sse = Some(paths))
     }
 
     /// Binds legacy sessions to what this says of a request. Only requests of which it says the same may use a

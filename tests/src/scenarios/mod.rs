@@ -7,6 +7,7 @@ pub mod children;
 pub mod content;
 pub mod features;
 pub mod http;
+pub mod http_sse;
 pub mod hygiene;
 pub mod observe;
 pub mod request;

@@ -37,6 +37,8 @@ pub(super) struct Link {
     pub(super) principal: Option<Arc<Principal>>,
     pub(super) calls: InFlight,
     pub(super) asks: Asks,
+    /// The stream is one of HTTP with SSE.
+    pub(super) over_http: bool,
     /// No response can come any more.
     pub(super) deaf: bool,
     pub(super) listeners: Listeners,
@@ -54,6 +56,7 @@ impl Link {
             principal: None,
             calls: InFlight::default(),
             asks: Asks::default(),
+            over_http: false,
             deaf: false,
             listeners: Listeners::default(),
             batches: Batches::default(),
@@ -111,6 +114,15 @@ impl Link {
             self.outputs.push_back(Output::Cancelled(running.id));
             self.end_asks(running.id);
             self.over(running.batch);
+        }
+    }
+
+    /// The server waits for the running calls no longer; the client is told.
+    pub(super) fn refuse_calls(&mut self) {
+        let error = shutting_down().error();
+        while let Some(call) = self.calls.first() {
+            self.outputs.push_back(Output::Cancelled(call));
+            self.fail(call, &error);
         }
     }
 
@@ -198,7 +210,7 @@ impl Link {
 
     fn request(&mut self, request: &Request<'_>, batch: Option<u64>) -> Result<(), Refusal> {
         if self.stopping {
-            return Err(Refusal::plain(code::INTERNAL, "the server is shutting down"));
+            return Err(shutting_down());
         }
         if batch.is_some() && self.held() > self.config.limits.transmit {
             return Err(Refusal::plain(code::INTERNAL, "the answers to this batch are too large"));
@@ -208,6 +220,7 @@ impl Link {
         let speech = match batch {
             // The whole batch is of the session that allows batches.
             Some(_) => Speech::Legacy,
+            None if self.over_http => Speech::Legacy,
             None => dispatch::speech(&config, request, &params, None)?,
         };
         let whole = request.params.map_or("", |params| params.get());
@@ -230,7 +243,7 @@ impl Link {
                 self.session = Some(session);
             }
             Plan::Call(draft) => {
-                resource_server::permit(self.principal.as_deref(), &draft.target)?;
+                resource_server::permit(self.principal.as_deref(), !self.over_http, &draft.target)?;
                 if self.is_used(&request.id) {
                     return Err(dispatch::id_in_use());
                 }
@@ -446,4 +459,9 @@ impl Link {
             }
         }
     }
+}
+
+/// What is asked of a server that stops.
+pub(super) fn shutting_down() -> Refusal {
+    Refusal::plain(code::INTERNAL, "the server is shutting down")
 }

@@ -4,9 +4,9 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::Output;
-use super::link::Link;
+use super::link::{Link, shutting_down};
 use crate::dialect::Revision;
-use crate::error::{ApiMisuse, code};
+use crate::error::ApiMisuse;
 use crate::server::change::Change;
 use crate::server::dispatch::{self, Params};
 
@@ -196,11 +196,7 @@ impl Link {
         for Listener { mut subscription, acknowledged, .. } in core::mem::take(&mut self.listeners.open) {
             let request = subscription.request.clone();
             if !acknowledged {
-                self.refuse(
-                    Some(&request),
-                    Refusal::plain(code::INTERNAL, "the server is shutting down"),
-                    None,
-                );
+                self.refuse(Some(&request), shutting_down(), None);
                 continue;
             }
             let out = self.transmit.buffer();

@@ -13,12 +13,47 @@ use crate::server::policy::{self, HttpPolicy};
 use crate::server::refusal::Refusal;
 use crate::server::sessions::SessionId;
 
+/// What a path stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Endpoint {
+    Mcp,
+    /// The event stream of HTTP with SSE.
+    Sse,
+    /// Where messages for such streams are sent.
+    Messages,
+}
+
+impl Endpoint {
+    fn at(config: &Config, path: &str) -> Option<Self> {
+        let policy = &config.http;
+        if let Some(paths) = policy.http_sse.as_ref().filter(|_| config.revisions.speak(Era::Legacy)) {
+            if path == paths.sse {
+                return Some(Self::Sse);
+            }
+            if path == paths.messages {
+                return Some(Self::Messages);
+            }
+        }
+        policy.path.as_ref().is_none_or(|own| own == path).then_some(Self::Mcp)
+    }
+
+    /// The HTTP methods that are served there.
+    pub(super) fn methods(self, config: &Config) -> &'static str {
+        match (self, has_sessions(config), config.http.session_streams) {
+            (Self::Sse, ..) => "GET",
+            (Self::Mcp, true, true) => "POST, GET, DELETE",
+            (Self::Mcp, true, false) => "POST, DELETE",
+            (Self::Mcp, false, _) | (Self::Messages, ..) => "POST",
+        }
+    }
+}
+
 /// What becomes of a request whose head is in order.
 pub(super) enum Admission {
     /// It is served.
-    Serve,
+    Serve(Endpoint),
     /// A browser asks what a page may send.
-    Preflight,
+    Preflight(Endpoint),
     /// The metadata of the protected resource is asked for: by a GET, or by the preflight for one.
     Metadata,
 }
@@ -36,18 +71,21 @@ pub(super) fn head(config: &Config, head: &RequestHead, accepts: Accepts) -> Res
         };
     }
     policy::admit_origin(policy, &head.headers).map_err(|message| refused(403, message))?;
-    if policy.path.as_ref().is_some_and(|path| path != head.path()) {
+    let Some(endpoint) = Endpoint::at(config, head.path()) else {
         return Err(refused(404, "there is no MCP endpoint at this path"));
-    }
+    };
     let sessions = has_sessions(config);
-    match head.method.as_str() {
-        "POST" => {}
-        "GET" if sessions && policy.session_streams => {
-            return listener(head).map(|()| Admission::Serve);
+    match (head.method.as_str(), endpoint) {
+        ("POST", Endpoint::Mcp | Endpoint::Messages) => {}
+        ("GET", Endpoint::Sse) => return listener(head).map(|()| Admission::Serve(endpoint)),
+        ("GET", Endpoint::Mcp) if sessions && policy.session_streams => {
+            return listener(head).map(|()| Admission::Serve(endpoint));
         }
-        "DELETE" if sessions => return Ok(Admission::Serve),
-        "OPTIONS" if policy.cors.is_some() && cors::is_preflight(head) => return Ok(Admission::Preflight),
-        _ => return Err(not_allowed(methods(config))),
+        ("DELETE", Endpoint::Mcp) if sessions => return Ok(Admission::Serve(endpoint)),
+        ("OPTIONS", _) if policy.cors.is_some() && cors::is_preflight(head) => {
+            return Ok(Admission::Preflight(endpoint));
+        }
+        _ => return Err(not_allowed(endpoint.methods(config))),
     }
     if !media::is_json(&head.headers) {
         let refused = refused(415, "`Content-Type` must be application/json");
@@ -57,27 +95,22 @@ pub(super) fn head(config: &Config, head: &RequestHead, accepts: Accepts) -> Res
         let refused = refused(415, "`Content-Encoding` must be absent or identity");
         return Err(refused.with_field("Accept-Encoding", "identity"));
     }
-    if accepts.neither() || !(config.leniency.partial_accept || media::accepts_both(&head.headers)) {
+    // Messages for streams are not answered where they come.
+    let answered = endpoint == Endpoint::Mcp;
+    if answered
+        && (accepts.neither() || !(config.leniency.partial_accept || media::accepts_both(&head.headers)))
+    {
         return Err(refused(406, "`Accept` must allow application/json and text/event-stream"));
     }
     let limit = config.limits.message;
     if declared_length(&head.headers).is_some_and(|length| length > limit as u64) {
         return Err(too_large(limit));
     }
-    Ok(Admission::Serve)
+    Ok(Admission::Serve(endpoint))
 }
 
 fn has_sessions(config: &Config) -> bool {
     config.revisions.speak(Era::Legacy) && !config.http.stateless
-}
-
-/// The HTTP methods that are served at the endpoint.
-pub(super) fn methods(config: &Config) -> &'static str {
-    match (has_sessions(config), config.http.session_streams) {
-        (true, true) => "POST, GET, DELETE",
-        (true, false) => "POST, DELETE",
-        (false, _) => "POST",
-    }
 }
 
 fn not_allowed(allow: &'static str) -> Refusal {

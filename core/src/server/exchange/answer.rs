@@ -21,6 +21,9 @@ impl Exchange {
     /// The call succeeded. For a call that is unknown or over, nothing happens. A result that cannot be
     /// serialised becomes an internal error, and a diagnostic.
     pub fn respond(&mut self, now: Now, call: CallId, result: &dyn WriteResult) {
+        if self.on_connection(now, |connection| connection.respond(now, call, result)).is_some() {
+            return;
+        }
         if let Some(error) = self.calls.missing(call, result) {
             return self.fail(now, call, &error);
         }
@@ -50,6 +53,9 @@ impl Exchange {
 
     /// The call failed.
     pub fn fail(&mut self, now: Now, call: CallId, error: &ErrorObject) {
+        if self.on_connection(now, |connection| connection.fail(now, call, error)).is_some() {
+            return;
+        }
         self.fail_with(now, call, error, None);
     }
 
@@ -71,6 +77,9 @@ impl Exchange {
     /// How far the call has come. Dropped when the client did not ask for progress or takes no event
     /// stream, when it does not go forward, and when too much waits to be sent.
     pub fn progress(&mut self, now: Now, call: CallId, progress: &Progress) {
+        if self.on_connection(now, |connection| connection.progress(now, call, progress)).is_some() {
+            return;
+        }
         let full = self.is_full();
         let Some(running) = self.calls.get_mut(call).filter(|_| !full) else { return };
         let head = self.reply.notification(|out| notify::progress(running, progress, out));
@@ -81,6 +90,9 @@ impl Exchange {
     /// takes no event stream, when the server does not declare `logging`, and when too much waits to be
     /// sent.
     pub fn log(&mut self, now: Now, call: CallId, message: &LoggingMessageNotificationParams) {
+        if self.on_connection(now, |connection| connection.log(now, call, message)).is_some() {
+            return;
+        }
         let full = self.is_full() || !self.config.logging || self.lacks_session();
         let Some(running) = self.calls.get_mut(call).filter(|_| !full) else { return };
         let least = match &self.state {
@@ -105,6 +117,9 @@ impl Exchange {
     /// parameters that are no object becomes a diagnostic. Dropped when the client takes no event stream, and
     /// when too much waits to be sent.
     pub fn notify(&mut self, now: Now, call: CallId, method: &str, params: &Json) {
+        if self.on_connection(now, |connection| connection.notify(now, call, method, params)).is_some() {
+            return;
+        }
         let full = self.is_full();
         let Some(running) = self.calls.get_mut(call).filter(|_| !full) else { return };
         let mut failed = None;
@@ -121,7 +136,10 @@ impl Exchange {
 
     /// Answers a [`Target::Protocol`](crate::server::Target::Protocol) as if it had not been handed out. For another
     /// call, nothing happens.
-    pub fn proceed(&mut self, _now: Now, call: CallId) {
+    pub fn proceed(&mut self, now: Now, call: CallId) {
+        if self.on_connection(now, |connection| connection.proceed(now, call)).is_some() {
+            return;
+        }
         let Some(asked) = self.calls.protocol(call) else { return };
         let Some(running) = self.calls.finish(call) else { return };
         self.end_asks(call);

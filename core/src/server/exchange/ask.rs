@@ -30,6 +30,10 @@ impl Exchange {
         request: &InputRequest,
         timeout: Option<Duration>,
     ) -> Result<AskId, AskError> {
+        if let Some(asked) = self.on_connection(now, |connection| connection.ask(now, call, request, timeout))
+        {
+            return asked;
+        }
         let revision = self.calls.get_mut(call).ok_or(AskError::Over)?.revision;
         let full = self.is_full();
         let limits = &self.config.limits;
@@ -57,7 +61,10 @@ impl Exchange {
 
     /// The application does not wait for this answer any more. The client is told; there will be no
     /// [`ExchangeOutput::Answered`].
-    pub fn retract(&mut self, _now: Now, ask: AskId) {
+    pub fn retract(&mut self, now: Now, ask: AskId) {
+        if self.on_connection(now, |connection| connection.retract(now, ask)).is_some() {
+            return;
+        }
         if let Some(closed) = self.asks.retract(ask) {
             self.withdraw(&closed, asks::CALL_IS_OVER);
         }

@@ -117,6 +117,10 @@ impl Exchange {
     /// The caller lacks scopes that the call turned out to need: all of those that it needs. Over HTTP the answer is
     /// 403 with a challenge, unless an event stream has begun.
     pub fn forbid(&mut self, now: Now, call: CallId, scopes: Vec<String>) {
+        if let Stage::Connected(_) = &self.stage {
+            self.on_connection(now, |connection| connection.forbid(now, call, scopes));
+            return;
+        }
         let server = self.config.http.resource_server.as_ref();
         let refusal = resource_server::refuse(&AuthRefusal::InsufficientScope { scopes }, server);
         if self.calls.get_mut(call).is_some_and(|running| running.batch.is_none()) {

@@ -46,8 +46,10 @@ impl Exchange {
         }
     }
 
-    /// The server has changed. For an exchange that listens only: others go on with what they began with.
-    pub fn handle_config(&mut self, _now: Now, config: Arc<Config>) {
+    /// The server has changed. For an exchange that listens or carries a connection
+    /// only: others go on with what they began with.
+    pub fn handle_config(&mut self, now: Now, config: Arc<Config>) {
+        self.on_connection(now, |connection| connection.handle_config(now, Arc::clone(&config)));
         if let Stage::Listening(_) = self.stage {
             self.config = config;
         }
@@ -56,6 +58,9 @@ impl Exchange {
     /// Something has changed: tells the client, if it listens for that. What a client that reads slowly is to be
     /// told waits within [`Limits::notifications`](crate::limits::Limits::notifications).
     pub fn publish(&mut self, now: Now, change: &Change) {
+        if self.on_connection(now, |connection| connection.publish(now, change)).is_some() {
+            return;
+        }
         let Stage::Listening(subscription) = &mut self.stage else { return };
         let limits = &self.config.limits;
         let ahead = self.reply.transmit.len() >= ahead_of(limits);
@@ -115,7 +120,7 @@ impl Exchange {
 
     /// A stream that is idle, as most are most of the time, holds no buffers.
     pub(super) fn shrink(&mut self) {
-        if let Stage::Listening(_) | Stage::Carrying { .. } = self.stage {
+        if let Stage::Listening(_) | Stage::Carrying { .. } | Stage::Connected(_) = self.stage {
             self.outputs.shrink_to(0);
             self.reply.transmit.shrink();
         }

@@ -205,6 +205,19 @@ impl Reply {
         self.stream()
     }
 
+    /// Begins the event stream of HTTP with SSE: first where to POST messages (SSEL-02).
+    pub(super) fn event_stream(&mut self, endpoint: &str) -> Option<ExchangeOutput> {
+        sse::write_event(self.transmit.buffer(), Some("endpoint"), None, endpoint.as_bytes());
+        self.stream()
+    }
+
+    /// A message on such a stream (SSEL-04).
+    pub(super) fn message(&mut self, message: &[u8]) {
+        if self.form == Form::Stream {
+            sse::write_event(self.transmit.buffer(), Some("message"), None, message);
+        }
+    }
+
     /// An event of a stream that others keep.
     pub(super) fn deliver(&mut self, id: Option<&str>, message: &[u8]) {
         if self.form == Form::Stream && !message.is_empty() {

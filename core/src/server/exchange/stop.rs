@@ -13,7 +13,10 @@ impl Exchange {
     pub fn give_up(&mut self, now: Now) {
         let refusal = Refusal::plain(code::INTERNAL, "the server is shutting down").with_status(503);
         match self.stage {
-            Stage::Body | Stage::Bare(_) => {
+            Stage::Connected(_) => {
+                self.on_connection(now, |connection| connection.give_up(now));
+            }
+            Stage::Body | Stage::Bare(_) | Stage::Joining | Stage::Passing => {
                 self.body = alloc::vec::Vec::new();
                 // Nobody needs to know any more whose token that is.
                 self.outputs.retain(|output| !matches!(output, ExchangeOutput::Authenticate(_)));

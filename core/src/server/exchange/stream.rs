@@ -58,10 +58,13 @@ impl Exchange {
         }
     }
 
-    /// The server is about to stop: a stream that others speak on ends, one of changes with its result (SUB-13).
-    /// Calls may finish.
-    pub fn shutdown(&mut self, _now: Now) {
+    /// The server is about to stop: a stream that others speak on ends, one of changes with its result (SUB-13),
+    /// that of a connection once its calls are over. Calls may finish.
+    pub fn shutdown(&mut self, now: Now) {
         match self.stage {
+            Stage::Connected(_) => {
+                self.on_connection(now, |connection| connection.shutdown(now));
+            }
             Stage::Carrying { .. } => self.stop_carrying(Some(RETRY), true),
             Stage::Admitting(_) | Stage::Listening(_) => self.end_listening(),
             _ => {}

@@ -1,15 +1,16 @@
 //! What is told to whoever asks how to speak to this server: browsers, and clients without a token.
 
-use super::{Exchange, Stage, admit};
+use super::admit::Endpoint;
+use super::{Exchange, Stage};
 use crate::head::{Headers, RequestHead};
 use crate::server::cors;
 use crate::server::resource_server::ResourceServer;
 
 impl Exchange {
     /// Answers what pages of other origins may send.
-    pub(super) fn tell_pages(&mut self, head: &RequestHead) {
+    pub(super) fn tell_pages(&mut self, head: &RequestHead, endpoint: Endpoint) {
         if let Some(cors) = &self.config.http.cors {
-            self.reply.headers = cors::preflight(cors, &head.headers, admit::methods(&self.config));
+            self.reply.headers = cors::preflight(cors, &head.headers, endpoint.methods(&self.config));
         }
         self.tell_nothing();
     }

@@ -7,6 +7,7 @@ mod custom;
 mod ends;
 mod features;
 mod heads;
+mod http_sse;
 mod legacy;
 mod leniency;
 mod properties;

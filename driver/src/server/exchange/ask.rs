@@ -29,7 +29,7 @@ impl<R: Runtime> ExchangeHandle<R> {
     }
 
     /// Whose sessions the request may use, as the application says.
-    fn owner(&self) -> Option<Arc<str>> {
+    pub(super) fn owner(&self) -> Option<Arc<str>> {
         let (head, principal) = {
             let machine = &self.lock().machine;
             (machine.request_head().clone(), machine.principal().cloned())
