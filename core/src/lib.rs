@@ -68,6 +68,8 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+#[cfg(feature = "auth")]
+pub mod auth;
 pub mod client;
 pub mod diagnostic;
 pub mod dialect;

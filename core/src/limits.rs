@@ -132,6 +132,10 @@ pub struct Limits {
     /// Connections that one HTTP server has open. Default 2,048; further ones wait in the operating system.
     /// Each costs a few KiB, on a runtime of threads also a thread.
     pub accepted: usize,
+    /// One answer of an authorization server, such as its metadata. Default 256 KiB; a longer one ends the flow.
+    pub auth_document: usize,
+    /// Authorization servers of one server that are considered. Default 8; further ones are not.
+    pub authorization_servers: usize,
 }
 
 impl Default for Limits {
@@ -186,6 +190,8 @@ impl Default for Limits {
             blocking_threads: 256,
             accept_queue: 128,
             accepted: 2_048,
+            auth_document: 256 << 10,
+            authorization_servers: 8,
         }
     }
 }

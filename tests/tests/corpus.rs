@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use mcp_proto::wire::http1;
-use mcp_proto::{client, fuzz, schema, server};
+use mcp_proto::{auth, client, fuzz, schema, server};
 
 /// One test a target, so that a failure names it.
 macro_rules! targets {
@@ -32,6 +32,7 @@ targets! {
     server_connection => server::fuzz::fuzz_connection,
     server_exchange => server::fuzz::fuzz_exchange,
     server_template => server::fuzz::fuzz_template,
+    auth => auth::fuzz::fuzz,
     schema => schema::fuzz::fuzz,
     seal => server::fuzz::fuzz_seal,
     client_connection => client::fuzz::fuzz_connection,
