@@ -49,14 +49,6 @@ pub(super) fn check(schema: &Schema, text: &str, root: &str) -> Result<(), Misma
 struct Marks(Vec<bool>);
 
 impl Marks {
-    fn of(value: &Value<'_>) -> Self {
-        Self(alloc::vec![false; match value {
-            Value::List(list) => list.len(),
-            Value::Object(members) => members.len(),
-            _ => 0,
-        }])
-    }
-
     fn set(&mut self, index: usize) {
         if let Some(mark) = self.0.get_mut(index) {
             *mark = true;
@@ -100,6 +92,17 @@ impl<'s, 'v> Check<'s, 'v> {
         self.spent.is_none()
     }
 
+    /// Marks for a value, none of them set. They cost more the longer it is, to make and to add to others.
+    fn marks(&mut self, value: &Value<'_>) -> Option<Marks> {
+        const MARKS_A_STEP: usize = 32;
+        let length = match value {
+            Value::List(list) => list.len(),
+            Value::Object(members) => members.len(),
+            _ => 0,
+        };
+        self.spend(length / MARKS_A_STEP).then(|| Marks(alloc::vec![false; length]))
+    }
+
     /// Whether `value` fits a subschema. `marks` notes what of it was looked at, as far as it fits.
     fn fits(&mut self, id: Id, value: &'v Value<'v>, marks: Option<&mut Marks>) -> bool {
         let schema = self.schema;
@@ -131,7 +134,7 @@ impl<'s, 'v> Check<'s, 'v> {
         if !node.has_unevaluated() {
             return self.fits_all(node, value, marks);
         }
-        let mut own = Marks::of(value);
+        let Some(mut own) = self.marks(value) else { return false };
         let fits = self.fits_all(node, value, Some(&mut own));
         if let (true, Some(marks)) = (fits, marks) {
             marks.add(&own);
@@ -258,7 +261,7 @@ impl<'s, 'v> Check<'s, 'v> {
     /// Whether it fits a form of which others may fit as well.
     fn tries(&mut self, id: Id, value: &'v Value<'v>, marks: Option<&mut Marks>) -> bool {
         let Some(marks) = marks else { return self.quietly(|check| check.fits(id, value, None)) };
-        let mut own = Marks::of(value);
+        let Some(mut own) = self.marks(value) else { return false };
         let fits = self.quietly(|check| check.fits(id, value, Some(&mut own)));
         if fits {
             marks.add(&own);

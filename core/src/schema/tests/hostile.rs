@@ -47,6 +47,24 @@ fn a_recursive_type_with_a_tag_is_checked_in_bounded_steps() {
     assert_eq!(error, "v: this takes more steps to check than are allowed");
 }
 
+/// SCHEMA-17: to note which elements were looked at costs the more the more there are, for each form that is tried.
+#[test]
+fn notes_of_what_was_looked_at_count_as_steps() {
+    let forms = |level: usize| {
+        let next = format!(r##"{{"$ref":"#/$defs/l{}"}}"##, level + 1);
+        format!(r#""l{level}":{{"anyOf":[{next},{next}]}}"#)
+    };
+    let forms: Vec<String> = (0..14).map(forms).collect();
+    let noted = schema(&format!(
+        r##"{{"$ref":"#/$defs/l0","unevaluatedItems":{{"type":"number"}},"$defs":{{{},"l14":{{"type":"array"}}}}}}"##,
+        forms.join(",")
+    ));
+    let list = |length: usize| format!("[{}]", ["0"].repeat(length).join(","));
+    assert_eq!(noted.check(&list(100), "v"), Ok(()));
+    let error = noted.check(&list(10_000), "v").expect_err("given up").to_string();
+    assert_eq!(error, "v: this takes more steps to check than are allowed");
+}
+
 /// SCHEMA-17: nothing fits because looking at it was given up.
 #[test]
 fn what_was_given_up_does_not_count_as_fitting() {
