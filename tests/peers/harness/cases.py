@@ -38,6 +38,8 @@ class Case:
     """The command of the server, over stdio."""
     http: Callable[[], AbstractContextManager[str]] | None = None
     """Starts the server and gives its URL, over HTTP."""
+    connect: str = "--connect"
+    """How the client is told that URL."""
 
     def run(self) -> Outcome:
         try:
@@ -48,7 +50,7 @@ class Case:
 
     def check(self) -> None:
         with self.http() if self.http else nullcontext("") as url:
-            place = ["--connect", url] if url else ["--spawn", *self.stdio]
+            place = [self.connect, url] if url else ["--spawn", *self.stdio]
             run = run_client([*self.client, "--era", self.ask, *script.words(self.steps), *place], HERE)
             try:
                 script.judge(run, self.steps, self.era, REVISIONS[self.era])
@@ -77,6 +79,8 @@ def foreign_client(client: list[str]) -> Callable[[str, str], Iterator[Case]]:
                 name = " ".join([peer, transport, spoken(ask, era), *flags, runtime])
                 steps = script.fixture(panic=True)
                 yield Case(name, client, ask, era, steps, **reach(transport, [*server, *flags]))
+        old = {"http": lambda: http_sse(server), "connect": "--connect-sse"}
+        yield Case(f"{peer} http+sse legacy {runtime}", client, "legacy", "legacy", script.fixture(panic=True), **old)
 
     return cases
 
@@ -141,6 +145,13 @@ def reach(transport: str, server: list[str]) -> dict[str, object]:
     if transport == "stdio":
         return {"stdio": [*server, "--stdio"]}
     return {"http": lambda: Server([*server, "--port", "0"], HERE, announcement="listening on ")}
+
+
+@contextmanager
+def http_sse(server: list[str]) -> Iterator[str]:
+    """Our fixture server, and the URL of its transport of 2024-11-05."""
+    with Server([*server, "--port", "0", "--http-sse"], HERE, announcement="listening on ") as url:
+        yield url.removesuffix("/mcp") + "/sse"
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import anyio
 from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.sse import sse_client
 from mcp.types import ElicitResult
 
 MODES = {"auto": "auto", "legacy": "legacy", "modern": "2026-07-28"}
@@ -78,6 +79,8 @@ def main() -> None:
         option, value = args.pop(0), args.pop(0)
         if option == "--connect":
             server = value
+        elif option == "--connect-sse":
+            server = sse_client(value)
         elif option == "--spawn":
             server, args = StdioServerParameters(command=value, args=args), []
         elif option == "--era":

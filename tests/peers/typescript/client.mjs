@@ -1,5 +1,5 @@
 // The TypeScript SDK's client behind the command line of our own `fixture_client` (see ../README.md).
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
 const MODES = { auto: 'auto', legacy: 'legacy', modern: { pin: '2026-07-28' } };
@@ -23,6 +23,7 @@ function next() {
 while (args.length > 0) {
     const option = args.shift();
     if (option === '--connect') transport = new StreamableHTTPClientTransport(new URL(args.shift()));
+    else if (option === '--connect-sse') transport = new SSEClientTransport(new URL(args.shift()));
     else if (option === '--spawn') transport = new StdioClientTransport({ command: args.shift(), args: args.splice(0) });
     else if (option === '--era') mode = MODES[args.shift()];
     else if (option === '--timeout') timeout = Number(args.shift());
