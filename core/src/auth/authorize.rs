@@ -3,6 +3,7 @@
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#authorization-flow-steps>
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use sha2::{Digest, Sha256};
@@ -21,8 +22,6 @@ use crate::text::excerpt;
 use crate::time::Now;
 
 const OFFLINE: &str = "offline_access";
-/// What may stand in the query of an authorization response once (RFC 6749, 3.1).
-const ONCE: [&str; 6] = ["code", "state", "iss", "error", "error_description", "error_uri"];
 
 /// What is kept while the user is away: all of it belongs to one request (AUTH-43).
 pub(super) struct Pending {
@@ -95,16 +94,11 @@ pub(super) fn joined(scopes: &Scopes) -> String {
 /// The scopes to ask for; `None` leaves them to the authorization server (AUTH-58 to AUTH-61, AUTH-63).
 pub(super) fn wanted(flow: &Flow, server: &Server) -> Option<Scopes> {
     let config = &flow.config;
-    let offers = |scope: &str| server.scopes.as_ref().map(|list| list.iter().any(|it| it == scope));
     let mut scopes = Scopes::new();
     scopes.extend(flow.refusal.scopes.iter().flatten().cloned());
     scopes.extend(config.scopes.iter().cloned());
     if scopes.is_empty() {
         scopes.extend(flow.supported.iter().flatten().cloned());
-        // A server should not list it, and its authorization server may not know it.
-        if offers(OFFLINE) == Some(false) {
-            scopes.remove(OFFLINE);
-        }
     }
     // What was granted before would be lost otherwise.
     let before = flow.previous.as_ref().filter(|grant| grant.issuer == server.issuer);
@@ -114,9 +108,11 @@ pub(super) fn wanted(flow: &Flow, server: &Server) -> Option<Scopes> {
     let refreshes =
         server.grant_types.as_ref().is_none_or(|list| list.iter().any(|it| it == "refresh_token"));
     let asks_user = matches!(config.grant, super::GrantType::AuthorizationCode);
-    // On its own it would keep the authorization server from granting its default scopes.
-    if !scopes.is_empty() && asks_user && config.offline_access && refreshes && offers(OFFLINE) == Some(true)
-    {
+    // It is between client and authorization server, whoever else names it: asked for where it is known, and not on
+    // its own, which would keep the authorization server from granting its default scopes.
+    let known = server.scopes.iter().flatten().any(|scope| scope == OFFLINE);
+    scopes.remove(OFFLINE);
+    if !scopes.is_empty() && asks_user && config.offline_access && refreshes && known {
         scopes.insert(OFFLINE.into());
     }
     (!scopes.is_empty()).then_some(scopes)
@@ -142,6 +138,11 @@ impl Pending {
         self.read(url).is_ok()
     }
 
+    /// Whether the response brings a code.
+    pub(super) fn is_granted(&self, url: &str) -> bool {
+        self.code(url).is_ok()
+    }
+
     /// The parameters of an authorization response, if it is one to our request.
     fn read(&self, url: &str) -> Result<Parameters, Fault> {
         let refuse = |expected: &'static str, found: &'static str| {
@@ -161,8 +162,9 @@ impl Pending {
         let Some(pairs) = form::decode(query) else {
             return refuse("a query that can be read", "one that is escaped wrongly");
         };
-        let repeated = |name: &str| pairs.iter().filter(|(known, _)| known == name).count() > 1;
-        if ONCE.iter().any(|name| repeated(name)) {
+        // RFC 6749, 3.1
+        let names: BTreeSet<&str> = pairs.iter().map(|(name, _)| name.as_str()).collect();
+        if names.len() < pairs.len() {
             return refuse("every parameter once", "a repeated one");
         }
         let parameters = Parameters(pairs);
@@ -191,7 +193,7 @@ impl Pending {
     fn code(&self, url: &str) -> Result<Secret, Fault> {
         let parameters = self.read(url)?;
         // Before anything else of it counts (AUTH-44 to AUTH-50).
-        let issuer = &self.server.issuer;
+        let issuer = &self.server.named;
         match parameters.get("iss") {
             Some(named) if named == issuer => {}
             None if !self.server.names_itself => {}

@@ -4,6 +4,7 @@
 
 use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::config::{Config, GrantType};
@@ -181,11 +182,18 @@ fn known(flow: &Flow, now: Now, server: &Server) -> Result<Option<(Registration,
 
 /// AUTH-19
 fn check_document_url(text: &str) -> Result<(), Fault> {
-    let usable = Url::parse(text).is_ok_and(|url| url.is_https() && !url.trimmed_path().is_empty());
+    let usable = Url::parse(text).is_ok_and(|url| {
+        let dots = url.path().split('/').any(|segment| matches!(segment, "." | ".."));
+        url.is_https() && !url.trimmed_path().is_empty() && url.query().is_none() && !dots
+    });
     if usable {
         return Ok(());
     }
-    let fault = Fault::new(FlowErrorKind::Misuse, "an https URL with a path", "another URL");
+    let fault = Fault::new(
+        FlowErrorKind::Misuse,
+        "an https URL with a path, and without query and dots",
+        "another URL",
+    );
     Err(fault.setting("Config::metadata_document"))
 }
 
@@ -314,6 +322,7 @@ struct Registered {
     /// 0 is never.
     client_secret_expires_at: Option<u64>,
     token_endpoint_auth_method: Option<String>,
+    redirect_uris: Option<Vec<String>>,
 }
 
 impl Registering {
@@ -349,6 +358,10 @@ impl Registering {
                 return Err(flow.fail(STAGE, Some(url), fault));
             }
         };
+        let uris = registered.redirect_uris.as_deref().unwrap_or_default();
+        if let Err(fault) = check_registered(&flow.config, uris) {
+            return Err(flow.fail(STAGE, Some(url), fault));
+        }
         let methods = [
             AuthMethod::ClientSecretBasic,
             AuthMethod::ClientSecretPost,
@@ -371,4 +384,20 @@ impl Registering {
         flow.record.add(STAGE, Some(url), "registered");
         proceed(flow, now, self.server, Some(registration))
     }
+}
+
+/// AUTH-40, AUTH-41: what was registered has to be what was asked for, where it is told. On the local machine another
+/// port is none of the authorization server's business (RFC 8252, 7.3).
+fn check_registered(config: &Config, uris: &[String]) -> Result<(), Fault> {
+    let (text, url) = redirect_uri(config)?;
+    let is_ours = |uri: &String| {
+        let same_but_for_port =
+            |it: Url| it.network() == Network::Loopback && (it.host(), it.path()) == (url.host(), url.path());
+        *uri == text || Url::parse(uri).is_ok_and(same_but_for_port)
+    };
+    if uris.is_empty() || uris.iter().any(is_ours) {
+        return Ok(());
+    }
+    let fault = Fault::new(FlowErrorKind::Client, "a registration of the redirect URI", "one of another");
+    Err(fault.setting("Config::redirect_uri"))
 }

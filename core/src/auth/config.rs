@@ -34,7 +34,9 @@ pub struct Config {
     pub(super) require_dpop: bool,
     pub(super) fallback: bool,
     pub(super) assume_pkce: bool,
+    pub(super) assume_bearer: bool,
     pub(super) tolerate_issuer_slash: bool,
+    pub(super) tolerate_foreign_issuer: bool,
     pub(super) allow_http: bool,
     pub(super) hosts: Option<BTreeSet<String>>,
     pub(super) revision: Revision,
@@ -61,7 +63,9 @@ impl Config {
             require_dpop: false,
             fallback: true,
             assume_pkce: false,
+            assume_bearer: false,
             tolerate_issuer_slash: false,
+            tolerate_foreign_issuer: false,
             allow_http: false,
             hosts: None,
             revision: Revision::LATEST,
@@ -184,11 +188,29 @@ impl Config {
         self
     }
 
+    /// Whether a token whose type is not said is a bearer token. The standard has no default; some servers leave it
+    /// out. Default `false` (B74).
+    #[must_use]
+    pub fn assume_bearer(mut self, assumed: bool) -> Self {
+        self.assume_bearer = assumed;
+        self
+    }
+
     /// Whether two spellings of an issuer in metadata count as one if they differ in the slash at the end alone.
     /// The specification forbids it; some servers mix them up. Default `false` (AUTH-11).
     #[must_use]
     pub fn tolerate_issuer_slash(mut self, tolerated: bool) -> Self {
         self.tolerate_issuer_slash = tolerated;
+        self
+    }
+
+    /// Whether the metadata of a server that is its own authorization server ([`fallback`](Self::fallback)) may name
+    /// another issuer. Such servers are often a front for one; but with it goes the protection against servers that
+    /// have somebody else's users sign in, so turn it on for servers that are trusted. Client ids and tokens stay
+    /// those of the server's origin. Default `false` (AUTH-11, AUTH-13).
+    #[must_use]
+    pub fn tolerate_foreign_issuer(mut self, tolerated: bool) -> Self {
+        self.tolerate_foreign_issuer = tolerated;
         self
     }
 
@@ -235,9 +257,19 @@ impl fmt::Debug for Config {
     }
 }
 
-/// Asks the application for an assertion that is meant for this audience. Called when it is needed, since
-/// assertions do not live long. `None` when there is none.
-pub type AssertionSource = Arc<dyn Fn(&str) -> Option<Secret> + Send + Sync>;
+/// Asks the application for an assertion. Called when it is needed, since assertions do not live long. `None` when
+/// there is none.
+pub type AssertionSource = Arc<dyn Fn(AssertionFor<'_>) -> Option<Secret> + Send + Sync>;
+
+/// What an assertion is wanted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AssertionFor<'a> {
+    /// The issuer that it is shown to.
+    pub issuer: &'a str,
+    /// The server that a token is wanted for.
+    pub resource: &'a str,
+}
 
 /// How tokens are come by.
 #[derive(Clone, Default)]
@@ -250,8 +282,8 @@ pub enum GrantType {
     ///
     /// <https://modelcontextprotocol.io/extensions/auth/oauth-client-credentials>
     ClientCredentials,
-    /// The platform that the application runs on vouches for it with a token, which is meant for the issuer
-    /// (workload identity federation, RFC 7523).
+    /// Somebody vouches for the application with a token, which is meant for the issuer (RFC 7523): the platform that
+    /// it runs on (workload identity federation), or an identity provider that the application asks by itself.
     JwtBearer(AssertionSource),
     /// The identity provider of an enterprise decides instead of the user.
     ///

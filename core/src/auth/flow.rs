@@ -144,8 +144,8 @@ pub struct AwaitRedirect {
 }
 
 impl AwaitRedirect {
-    /// Whether a request to the redirect URI is the answer to this flow, by its `state`: whoever listens can let
-    /// all others pass by.
+    /// Whether a URL is that of the answer to this flow, by its `state`: whoever listens can let all others pass by.
+    /// [`answer`](Self::answer) does so for requests.
     pub fn recognises(&self, url: &str) -> bool {
         self.pending.recognises(url)
     }

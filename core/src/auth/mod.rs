@@ -70,6 +70,7 @@
 
 mod attempts;
 mod authorize;
+mod callback;
 mod challenge;
 mod client;
 mod config;
@@ -95,9 +96,10 @@ use alloc::collections::BTreeSet;
 use alloc::string::String;
 
 pub use attempts::{Attempts, Verdict};
+pub use callback::CallbackPage;
 pub use challenge::{ReceivedChallenge, Refusal, challenges};
 pub use client::{ApplicationType, AuthMethod, Origin, Registration, client_metadata_document};
-pub use config::{AssertionSource, Config, CrossApp, GrantType, SubjectTokenType};
+pub use config::{AssertionFor, AssertionSource, Config, CrossApp, GrantType, SubjectTokenType};
 pub use dpop::Dpop;
 pub use error::{FlowError, FlowErrorKind};
 pub use flow::{AwaitRedirect, AwaitResponse, Request, Response, Step};

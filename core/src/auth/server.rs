@@ -3,7 +3,7 @@
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization/authorization-server-discovery#authorization-server-metadata-discovery>
 
 use alloc::boxed::Box;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use serde::Deserialize;
 
@@ -22,6 +22,8 @@ const STAGE: Stage = Stage::ServerMetadata;
 pub(super) struct Server {
     /// As it spells itself; nothing else is compared.
     pub(super) issuer: String,
+    /// What authorization responses call it: the same, but for a front of somebody else.
+    pub(super) named: String,
     pub(super) authorization_endpoint: Option<Url>,
     pub(super) token_endpoint: Url,
     pub(super) registration_endpoint: Option<Url>,
@@ -125,8 +127,10 @@ impl Search {
             Ok(Document::Absent(why)) => why,
             Err(fault) => return Err(flow.fail(STAGE, Some(url), fault)),
             Ok(Document::Body(body)) => match serde_json::from_slice::<Metadata>(body) {
-                Ok(metadata) if self.is_issuer(&flow, &metadata.issuer) => {
-                    return match read(&flow, metadata) {
+                Ok(metadata) if self.is_issuer(&flow, &metadata.issuer) || self.is_front(&flow) => {
+                    let own = self.is_issuer(&flow, &metadata.issuer);
+                    let issuer = if own { metadata.issuer.clone() } else { self.issuer };
+                    return match read(&flow, issuer, metadata) {
                         Ok(server) => {
                             flow.record.add(STAGE, Some(url), "found");
                             client::start(flow, now, server)
@@ -152,6 +156,11 @@ impl Search {
         issuer == self.issuer || (flow.config.tolerate_issuer_slash && differs_in_slash(issuer, &self.issuer))
     }
 
+    /// Whoever it stands for, nothing of theirs is shown to it.
+    fn is_front(&self, flow: &Flow) -> bool {
+        self.fallback && flow.config.tolerate_foreign_issuer
+    }
+
     fn another_issuer(&self, issuer: &str) -> Fault {
         let fault = Fault::new(
             FlowErrorKind::IssuerMismatch,
@@ -161,7 +170,7 @@ impl Search {
         if differs_in_slash(issuer, &self.issuer) {
             return fault.setting("Config::tolerate_issuer_slash");
         }
-        fault
+        if self.fallback { fault.setting("Config::tolerate_foreign_issuer") } else { fault }
     }
 }
 
@@ -177,7 +186,7 @@ fn issuer_url(flow: &Flow, issuer: &str) -> Result<Url, Fault> {
     Ok(url)
 }
 
-fn read(flow: &Flow, metadata: Metadata) -> Result<Server, Fault> {
+fn read(flow: &Flow, issuer: String, metadata: Metadata) -> Result<Server, Fault> {
     let url = |text: String| reach::supplied(&flow.config, &flow.server, &text);
     let Some(token_endpoint) = metadata.token_endpoint else {
         return Err(Fault::new(FlowErrorKind::Metadata, "a token endpoint", "none"));
@@ -185,7 +194,8 @@ fn read(flow: &Flow, metadata: Metadata) -> Result<Server, Fault> {
     let has =
         |list: &Option<Vec<String>>, word| list.as_ref().is_some_and(|list| list.iter().any(|it| it == word));
     Ok(Server {
-        issuer: metadata.issuer,
+        issuer,
+        named: metadata.issuer,
         authorization_endpoint: metadata.authorization_endpoint.map(url).transpose()?,
         token_endpoint: url(token_endpoint)?,
         registration_endpoint: metadata.registration_endpoint.map(url).transpose()?,
@@ -209,7 +219,8 @@ fn default_endpoints(mut flow: Box<Flow>, now: Now) -> Result<Step, FlowError> {
         return Err(flow.fail(STAGE, None, fault));
     };
     let server = Server {
-        issuer: origin.to_string(),
+        issuer: origin.clone(),
+        named: origin,
         authorization_endpoint: at("/authorize"),
         token_endpoint,
         registration_endpoint: at("/register"),

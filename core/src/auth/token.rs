@@ -13,7 +13,7 @@ use self::response::Token;
 pub(super) use self::response::{denial, denied};
 use super::authorize::{self, Pending, joined};
 use super::client::{AuthMethod, Registration};
-use super::config::{CrossApp, GrantType};
+use super::config::{AssertionFor, CrossApp, GrantType};
 use super::error::{Fault, FlowError, FlowErrorKind};
 use super::flow::{Flow, Response, Step, Waiting};
 use super::grant::{Grant, TokenType};
@@ -76,7 +76,8 @@ pub(super) fn start(
     match (flow.config.grant.clone(), registration) {
         (GrantType::CrossApp(cross), Some(registration)) => exchange(flow, now, &cross, server, registration),
         (GrantType::JwtBearer(source), registration) => {
-            let Some(assertion) = source(&server.issuer) else { return Err(no_assertion(*flow)) };
+            let wanted = AssertionFor { issuer: &server.issuer, resource: &flow.resource };
+            let Some(assertion) = source(wanted) else { return Err(no_assertion(*flow)) };
             jwt_bearer(flow, now, &server, registration, &assertion)
         }
         (_, registration) => {
@@ -129,7 +130,8 @@ fn exchange(
         Ok(endpoint) => endpoint,
         Err(fault) => return Err(flow.fail(Stage::Exchange, None, fault)),
     };
-    let Some(subject) = (cross.subject_token)(&cross.issuer) else { return Err(no_assertion(*flow)) };
+    let wanted = AssertionFor { issuer: &cross.issuer, resource: &flow.resource };
+    let Some(subject) = (cross.subject_token)(wanted) else { return Err(no_assertion(*flow)) };
     let scopes = authorize::wanted(&flow, &server);
     let mut form: Form = alloc::vec![
         ("grant_type", TOKEN_EXCHANGE.into()),
@@ -320,7 +322,7 @@ impl Call {
         token: Token,
     ) -> Result<Step, FlowError> {
         let stage = self.stage();
-        let token_type = match token.kind(self.proves, flow.config.require_dpop) {
+        let token_type = match token.kind(self.proves, &flow.config) {
             Ok(token_type) => token_type,
             Err(fault) => return Err(flow.fail(stage, Some(url), fault)),
         };

@@ -125,6 +125,7 @@ fn a_response_with_another_state_is_discarded() {
         "error=access_denied",
         "code=c&state=STATE&state=STATE",
         "code=c&code=d&state=STATE",
+        "code=c&state=STATE&x=1&x=1",
         "code=c&state=STATE&iss=https://as.example&iss=https://as.example",
         "error=a&error=b&state=STATE",
         "code=%&state=STATE",
@@ -142,20 +143,7 @@ fn a_response_with_another_state_is_discarded() {
 /// AUTH-39: a listener can tell the answer from everything else that comes its way.
 #[test]
 fn a_listener_recognises_the_response() {
-    let mut step = Arc::new(config()).authorize(now(), seed(), SERVER, Refusal::new(), None).unwrap();
-    let mut world = World::ordinary();
-    let (url, waiting) = loop {
-        match step {
-            Step::Fetch(request, waiting) => {
-                let (head, body) = world.send(&request);
-                step = waiting.on_response(now(), Response { head: &head, body: body.as_bytes() }).unwrap();
-            }
-            Step::Visit(url, waiting) => break (url, waiting),
-            Step::Done(_) => panic!("no visit"),
-        }
-    };
-    let state =
-        form::decode(url.query().unwrap()).unwrap().into_iter().find(|(name, _)| name == "state").unwrap().1;
+    let (state, waiting) = visiting(config());
     for (text, expected) in [
         ("http://127.0.0.1:8765/callback?code=c&state=STATE", true),
         ("/callback?code=c&state=STATE", true),
@@ -171,6 +159,42 @@ fn a_listener_recognises_the_response() {
         assert_eq!(waiting.recognises(&text.replace("STATE", &state)), expected, "{text}");
     }
     assert_eq!(waiting.on_failure("nobody came back").kind(), &FlowErrorKind::Redirect);
+}
+
+/// AUTH-39, AUTH-50: the user sees what came of it, in words that are ours; nothing else is answered.
+#[test]
+fn a_listener_shows_a_page() {
+    let (state, waiting) = visiting(Config::new("A <b> & \"c\"").redirect_uri(CALLBACK));
+    let answer = |method: &str, target: &str| {
+        waiting.answer(&crate::head::RequestHead::new(method, target.replace("STATE", &state)))
+    };
+    for (method, target, status, is_response, title) in [
+        ("GET", "/callback?code=c&state=STATE", 200, true, "A &lt;b&gt; &amp; &quot;c&quot; may go on"),
+        (
+            "GET",
+            "/callback?error=<i>&state=STATE",
+            200,
+            true,
+            "A &lt;b&gt; &amp; &quot;c&quot; is not authorized",
+        ),
+        (
+            "GET",
+            "/callback?code=c&state=STATE&iss=x",
+            200,
+            true,
+            "A &lt;b&gt; &amp; &quot;c&quot; is not authorized",
+        ),
+        ("GET", "/callback?code=c&state=guess", 404, false, "Nothing here"),
+        ("GET", "/favicon.ico", 404, false, "Nothing here"),
+        ("POST", "/callback?code=c&state=STATE", 405, false, "Not here"),
+    ] {
+        let page = answer(method, target);
+        assert_eq!((page.head.status, page.is_response), (status, is_response), "{method} {target}");
+        assert!(page.body.contains(&format!("<h1>{title}</h1>")), "{}", page.body);
+        assert!(!page.body.contains("<i>"));
+        assert_eq!(page.head.headers.text("cache-control"), Some("no-store"));
+        assert_eq!(page.head.headers.text("referrer-policy"), Some("no-referrer"));
+    }
 }
 
 /// RFC 6749, 4.1.2.1: the user said no.
@@ -233,6 +257,8 @@ fn offline_access_is_asked_for_where_it_is_listed() {
         (lists, Some(r#"["r"]"#), config().offline_access(false), Some("r")),
         (lists_not, Some(r#"["r"]"#), config(), Some("r")),
         (lists_not, Some(r#"["r","offline_access"]"#), config(), Some("r")),
+        ("", Some(r#"["r","offline_access"]"#), config(), Some("r")),
+        ("", None, config().scopes(["offline_access", "q"]), Some("q")),
         (no_refresh, Some(r#"["r"]"#), config(), Some("r")),
         ("", Some(r#"["r"]"#), config(), Some("r")),
     ] {
@@ -255,4 +281,23 @@ fn a_step_up_asks_for_the_union() {
     let stored = Grant::from_json(&grant.to_json()).unwrap();
     world.authorize_after(config(), refused, Some(stored)).unwrap();
     assert_eq!(world.asked()["scope"], "extra r w x");
+}
+
+/// A flow that waits for its user, and its state.
+fn visiting(config: Config) -> (String, AwaitRedirect) {
+    let mut world = World::ordinary();
+    let mut step = Arc::new(config).authorize(now(), seed(), SERVER, Refusal::new(), None).unwrap();
+    loop {
+        step = match step {
+            Step::Fetch(request, waiting) => {
+                let (head, body) = world.send(&request);
+                waiting.on_response(now(), Response { head: &head, body: body.as_bytes() }).unwrap()
+            }
+            Step::Visit(url, waiting) => {
+                let pairs = form::decode(url.query().unwrap()).unwrap();
+                return (pairs.into_iter().find(|(name, _)| name == "state").unwrap().1, waiting);
+            }
+            Step::Done(_) => panic!("no visit"),
+        }
+    }
 }

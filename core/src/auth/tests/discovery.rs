@@ -257,6 +257,35 @@ fn default_endpoints_do_not_replace_foreign_metadata() {
     assert_eq!(error.kind(), &FlowErrorKind::IssuerMismatch);
 }
 
+/// AUTH-11, AUTH-13, AUTH-30: a front of another authorization server, where the application trusts it, gets nothing
+/// that belongs to that one.
+#[test]
+fn a_front_is_tolerated_on_request() {
+    let run = |config: Config| {
+        let mut world = World::empty()
+            .answer(
+                "https://h.example/.well-known/oauth-authorization-server",
+                200,
+                &server_metadata(ISSUER, ""),
+            )
+            .answer(REGISTER, 201, r#"{"client_id":"dyn-1"}"#)
+            .answer(TOKEN, 200, r#"{"access_token":"t","token_type":"Bearer"}"#);
+        world.authorize(config)
+    };
+    let error = run(config()).unwrap_err();
+    assert_eq!(error.setting(), Some("Config::tolerate_foreign_issuer"));
+    let known = config().registered(ISSUER, Registration::new("pre-1").secret("s3cr"));
+    let grant = run(known.tolerate_foreign_issuer(true)).unwrap();
+    assert_eq!(grant.issuer, "https://h.example");
+    assert_eq!(grant.registration.unwrap().client_id, "dyn-1");
+
+    let mut named = World::ordinary().answer(METADATA, 200, &server_metadata("https://other.example", ""));
+    assert!(
+        named.authorize(config().tolerate_foreign_issuer(true)).is_err(),
+        "one that is named is never a front"
+    );
+}
+
 /// AUTH-15: requests for metadata name the revision.
 #[test]
 fn requests_for_metadata_name_the_revision() {

@@ -39,7 +39,14 @@ fn the_client_id_is_come_by_in_the_specifications_order() {
 /// AUTH-19 to AUTH-22: the document and its URL.
 #[test]
 fn a_metadata_document_names_its_own_url() {
-    for url in ["http://app.example/client.json", "https://app.example", "https://app.example/", "urn:x"] {
+    for url in [
+        "http://app.example/client.json",
+        "https://app.example",
+        "https://app.example/",
+        "https://app.example/a/../client.json",
+        "https://app.example/client.json?x",
+        "urn:x",
+    ] {
         let error = takes_documents().authorize(config().metadata_document(url)).unwrap_err();
         assert_eq!(error.setting(), Some("Config::metadata_document"), "{url}");
         assert!(client_metadata_document(&config().metadata_document(url)).is_err());
@@ -123,6 +130,23 @@ fn a_refused_registration_is_told() {
     for (status, body) in [(200, "{}"), (200, "<html>"), (403, "<html>"), (302, "")] {
         let told = World::ordinary().answer(REGISTER, status, body).authorize(config()).unwrap_err();
         assert_eq!((told.kind(), told.url()), (&FlowErrorKind::Client, Some(REGISTER)), "{status} {body}");
+    }
+}
+
+/// AUTH-40, AUTH-41: a registration of another redirect URI is of no use.
+#[test]
+fn a_registration_is_for_the_redirect_uri() {
+    for (uris, fits) in [
+        ("[]", true),
+        (r#"["http://127.0.0.1:8765/callback"]"#, true),
+        (r#"["https://app.example/x","http://127.0.0.1/callback"]"#, true),
+        (r#"["http://127.0.0.1:8765/other"]"#, false),
+        (r#"["http://evil.example/callback"]"#, false),
+    ] {
+        let body = format!(r#"{{"client_id":"c","redirect_uris":{uris}}}"#);
+        let result = World::ordinary().answer(REGISTER, 201, &body).authorize(config());
+        assert_eq!(result.is_ok(), fits, "{uris}");
+        assert_eq!(result.err().and_then(|error| error.setting()), (!fits).then_some("Config::redirect_uri"));
     }
 }
 

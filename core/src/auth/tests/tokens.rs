@@ -151,7 +151,9 @@ fn only_tokens_of_a_known_type_are_taken() {
         let grant = answered(200, &format!(r#"{{"access_token":"t","token_type":"{kind}"}}"#)).unwrap();
         assert_eq!(grant.token_type, TokenType::Bearer);
     }
-    assert!(answered(200, r#"{"access_token":"t"}"#).is_ok(), "some do not say it");
+    let silent = r#"{"access_token":"t"}"#;
+    assert_eq!(answered(200, silent).unwrap_err().setting(), Some("Config::assume_bearer"));
+    assert!(World::ordinary().answer(TOKEN, 200, silent).authorize(config().assume_bearer(true)).is_ok());
     for body in [
         r#"{"access_token":"t","token_type":"mac"}"#,
         r#"{"access_token":"t","token_type":"DPoP"}"#,

@@ -45,7 +45,9 @@ fn a_service_steps_up() {
 }
 
 fn workload() -> Config {
-    let source: AssertionSource = Arc::new(|audience| Some(Secret::new(format!("jwt-for-{audience}"))));
+    let source: AssertionSource = Arc::new(|wanted: AssertionFor<'_>| {
+        Some(Secret::new(format!("jwt-for-{}-{}", wanted.issuer, wanted.resource)))
+    });
     Config::new("Workload").grant(GrantType::JwtBearer(source))
 }
 
@@ -60,7 +62,10 @@ fn a_workload_is_vouched_for_by_its_platform() {
         assert_eq!(world.urls(), [RESOURCE, METADATA, TOKEN]);
         let token = world.last(TOKEN);
         assert_eq!(token.form("grant_type").as_deref(), Some("urn:ietf:params:oauth:grant-type:jwt-bearer"));
-        assert_eq!(token.form("assertion").as_deref(), Some("jwt-for-https://as.example"));
+        assert_eq!(
+            token.form("assertion").as_deref(),
+            Some("jwt-for-https://as.example-https://h.example/api/mcp")
+        );
         assert_eq!(token.form("resource").as_deref(), Some(SERVER));
         assert_eq!(token.form("client_id").as_deref(), id);
     }
@@ -84,7 +89,8 @@ fn a_refused_workload_tries_nothing_else() {
 const IDP: &str = "https://idp.example/token";
 
 fn cross_app() -> Config {
-    let source: AssertionSource = Arc::new(|issuer| Some(Secret::new(format!("id-token-of-{issuer}"))));
+    let source: AssertionSource =
+        Arc::new(|wanted: AssertionFor<'_>| Some(Secret::new(format!("id-token-of-{}", wanted.issuer))));
     let cross = CrossApp::new("https://idp.example", IDP, Registration::new("idp-client"), source);
     service().grant(GrantType::CrossApp(cross))
 }

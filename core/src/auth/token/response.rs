@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::auth::challenge::scopes;
+use crate::auth::config::Config;
 use crate::auth::error::{Fault, FlowErrorKind};
 use crate::auth::flow::{Response, failed, unavailable};
 use crate::auth::grant::TokenType;
@@ -88,19 +89,26 @@ fn lifetime(json: &str) -> Option<Duration> {
 
 impl Token {
     /// How it is used. A token that is bound although nobody proved anything is none of ours.
-    pub(super) fn kind(&self, proved: bool, required: bool) -> Result<TokenType, Fault> {
+    pub(super) fn kind(&self, proved: bool, config: &Config) -> Result<TokenType, Fault> {
         let name = self.token_type.as_deref();
-        let is = |kind: &str| name.is_none_or(|name| name.eq_ignore_ascii_case(kind));
+        let is = |kind: &str| match name {
+            Some(name) => name.eq_ignore_ascii_case(kind),
+            // RFC 6749, 5.1, has no default.
+            None => config.assume_bearer && kind == "Bearer",
+        };
         let told = |expected: &'static str| {
             let found = name.map_or("none".into(), |name| alloc::format!("`{}`", excerpt(name)));
             Fault::new(FlowErrorKind::Token, expected, found)
         };
-        match (proved, required) {
-            (true, _) if name.is_some() && is("DPoP") => Ok(TokenType::Dpop),
+        match (proved, config.require_dpop) {
+            (true, _) if is("DPoP") => Ok(TokenType::Dpop),
             (_, true) => Err(told("the token type `DPoP`").setting("Config::require_dpop")),
             (true, false) if is("Bearer") => Ok(TokenType::Bearer),
             (true, false) => Err(told("the token type `DPoP` or `Bearer`")),
             (false, false) if is("Bearer") => Ok(TokenType::Bearer),
+            (false, false) if name.is_none() => {
+                Err(told("the token type `Bearer`").setting("Config::assume_bearer"))
+            }
             (false, false) => Err(told("the token type `Bearer`")),
         }
     }
