@@ -4,7 +4,8 @@ use crate::time::Duration;
 
 /// Bounds on what a peer can make us hold or wait for.
 ///
-/// Start from [`Limits::default`] and change single fields. Sizes are bytes unless a name says otherwise.
+/// Start from [`Limits::default`] and change single fields. Sizes are bytes unless a name says otherwise. What the
+/// specification bounds itself is no setting: a completion has 100 values (COMP-03), whoever suggests more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
@@ -88,6 +89,8 @@ pub struct Limits {
     /// Notifications of changes that wait for one listener who reads slowly, besides 64 KiB that are on their
     /// way. Default 1,024; a repeat takes the place of what it repeats and is counted, and the oldest are lost.
     pub notifications: usize,
+    /// The same in bytes. Default 4 MiB.
+    pub notification_bytes: usize,
     /// Nesting of subschemas in the schema of a tool. Default 64 levels; a tool with a deeper one is refused.
     pub schema_depth: usize,
     /// Subschemas in one schema of a tool. Default 4,096, which can take 2 MiB; a tool with more is refused.
@@ -103,8 +106,6 @@ pub struct Limits {
     /// How far the clocks of servers that open each other's request state may be apart. Default 10 s, by which
     /// state may live longer.
     pub clock_skew: Duration,
-    /// The same in bytes. Default 4 MiB.
-    pub notification_bytes: usize,
     /// Subscriptions that are open at one time: those of all streams of an HTTP server, and those of one
     /// connection on a byte stream. Default 1,000, about 2 KiB each and at most
     /// [`watched_bytes`](Self::watched_bytes) more; a further one is refused, over HTTP with 503.
@@ -173,13 +174,13 @@ impl Default for Limits {
             pages: 1_000,
             transmit: 16 << 20,
             notifications: 1_024,
+            notification_bytes: 4 << 20,
             schema_depth: 64,
             schemas: 4_096,
             schema_steps: 1_000_000,
             state: 64 << 10,
             state_life: Duration::from_secs(300),
             clock_skew: Duration::from_secs(10),
-            notification_bytes: 4 << 20,
             listens: 1_000,
             watched: 1_024,
             watched_bytes: 64 << 10,

@@ -76,7 +76,8 @@ impl Context {
     /// in the legacy one for the session.
     ///
     /// Deprecated by revision 2026-07-28 in favour of standard error and OpenTelemetry; it still works.
-    /// Logs must not hold secrets.
+    /// Logs must not hold secrets nor what is private (LOG-13), and who may read them is for whoever gets them to
+    /// see to (LOG-14).
     ///
     /// <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging>
     pub fn log(&self, level: LoggingLevel, data: impl Serialize) {

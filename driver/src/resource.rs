@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::time::Duration;
 
 use mcp_proto::model::{
-    self, Annotations, BlobResourceContents, Icon, Meta, ReadResourceResult, ResourceContents,
+    self, Annotations, BlobResourceContents, CacheScope, Icon, Meta, ReadResourceResult, ResourceContents,
     TextResourceContents,
 };
-use mcp_proto::server::{Scopes, Target};
+use mcp_proto::server::{CacheHint, Scopes, Target};
 use serde::de::DeserializeOwned;
 
 use crate::context::Context;
@@ -21,6 +22,7 @@ use crate::tool::{AsyncHandler, BlockingHandler, ToolError};
 pub struct Resource {
     pub(crate) model: model::Resource,
     pub(crate) scopes: Scopes,
+    pub(crate) cache: CacheHint,
 }
 
 /// What a server says about a family of resources whose URIs have variables.
@@ -33,12 +35,14 @@ pub struct Resource {
 pub struct ResourceTemplate {
     pub(crate) model: model::ResourceTemplate,
     pub(crate) scopes: Scopes,
+    pub(crate) cache: CacheHint,
 }
 
 impl Resource {
-    /// The resource at `uri`, called `name`.
+    /// The resource at `uri`, called `name`. A URI with `https://` says that clients can fetch it from the web
+    /// themselves; what only this server has gets another scheme (RES-23).
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
-        Self { model: model::Resource::new(uri, name), scopes: Scopes::new() }
+        Self { model: model::Resource::new(uri, name), scopes: Scopes::new(), cache: CacheHint::default() }
     }
 
     /// The size in bytes, when it is known.
@@ -52,7 +56,11 @@ impl Resource {
 impl ResourceTemplate {
     /// The resources at URIs like `uri_template`, called `name`.
     pub fn new(uri_template: impl Into<String>, name: impl Into<String>) -> Self {
-        Self { model: model::ResourceTemplate::new(uri_template, name), scopes: Scopes::new() }
+        Self {
+            model: model::ResourceTemplate::new(uri_template, name),
+            scopes: Scopes::new(),
+            cache: CacheHint::default(),
+        }
     }
 }
 
@@ -99,6 +107,14 @@ macro_rules! describing {
             #[must_use]
             pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
                 self.scopes.extend(scopes.into_iter().map(Into::into));
+                self
+            }
+
+            /// How long modern clients may keep what a handler returns as text or bytes, and who may be given a
+            /// copy; see [`Server::cache`](crate::Server::cache). A whole [`ReadResourceResult`] says it itself.
+            #[must_use]
+            pub fn cache(mut self, ttl: Duration, scope: CacheScope) -> Self {
+                self.cache = CacheHint::new(ttl.into(), scope);
                 self
             }
 
@@ -179,18 +195,28 @@ fn place(target: &Target) -> (&str, Option<&String>) {
     (target.uri().unwrap_or_default(), mime_type)
 }
 
+/// What is returned as contents is a result with the hint that was declared.
+fn result(contents: Vec<ResourceContents>, target: &Target) -> ReadResourceResult {
+    let cache = match target {
+        Target::Resource(entry) => entry.cache,
+        Target::Template(read) => read.template.cache,
+        _ => CacheHint::default(),
+    };
+    ReadResourceResult::new(contents).ttl_ms(cache.ttl).cache_scope(cache.scope)
+}
+
 fn text(text: String, target: &Target) -> ReadResourceResult {
     let (uri, mime_type) = place(target);
     let mut contents = TextResourceContents::new(uri, text);
     contents.mime_type = mime_type.cloned();
-    ReadResourceResult::new(vec![contents.into()])
+    result(vec![contents.into()], target)
 }
 
 fn bytes(bytes: &[u8], target: &Target) -> ReadResourceResult {
     let (uri, mime_type) = place(target);
     let mut contents = BlobResourceContents::from_bytes(uri, bytes);
     contents.mime_type = mime_type.cloned();
-    ReadResourceResult::new(vec![contents.into()])
+    result(vec![contents.into()], target)
 }
 
 macro_rules! contents {
@@ -211,8 +237,8 @@ contents! {
     &'static str, |value, target| text(value.to_owned(), target);
     Vec<u8>, |value, target| bytes(&value, target);
     &'static [u8], |value, target| bytes(value, target);
-    ResourceContents, |value, _target| ReadResourceResult::new(vec![value]);
-    Vec<ResourceContents>, |value, _target| ReadResourceResult::new(value);
+    ResourceContents, |value, target| result(vec![value], target);
+    Vec<ResourceContents>, |value, target| result(value, target);
 }
 
 impl<T: Outcome<ForResource>> Outcome<ForTemplate> for T {

@@ -86,6 +86,9 @@ impl Tool {
     /// The schema of its arguments, by hand: a JSON Schema whose root has `"type": "object"`. A handler that
     /// takes [`Json`] has them as they came, and needs this one; otherwise it takes the place of the schema
     /// of the handler's argument type.
+    ///
+    /// A property with `x-mcp-header` also travels in a header, which proxies read and log: nothing secret belongs
+    /// into it (HDR-56).
     #[must_use]
     pub fn input_schema(mut self, schema: Json) -> Self {
         self.input_schema = Some(schema);

@@ -241,6 +241,53 @@ async fn reports_are_events_by_blame() {
     assert_eq!(spans[usize::try_from(span).unwrap() - 1].field("target"), "reporting");
 }
 
+/// LOG-13: whatever fails, nothing of tokens and arguments is told at any level, nor to the hook for errors.
+#[tokio::test]
+async fn nothing_of_what_clients_send_is_told() {
+    const TOKEN: &str = "tok-7f3a";
+    const ARGUMENT: &str = "arg-91cc";
+    let heard = heard();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let hook = told.clone();
+    let server = Server::new("discreet", "1")
+        .on_error(move |report| hook.lock().unwrap().push(format!("{report} {report:?}")))
+        .around(async |request: Request, next: Next| -> Answer {
+            tracing::trace!(target: "mcp", "{request:?}");
+            next.run().await
+        })
+        .tool(tool("shown"), async |_: Json, _: Context| Err::<(), _>(ToolError::new("no")))
+        .tool(tool("internal"), async |_: Json, cx: Context| {
+            tracing::trace!(target: "mcp", "{cx:?}");
+            Err::<(), _>(ToolError::internal("the discreet disk is full"))
+        })
+        .tool(tool("panics"), |_: Json, _: Context| -> Result<(), ToolError> { panic!("oh") })
+        .tool(
+            Tool::new("typed").input_schema(
+                Json::parse(r#"{"type":"object","properties":{"secret":{"type":"integer"}}}"#).unwrap(),
+            ),
+            async |_: Json, _: Context| Ok(()),
+        );
+    let server = server.bind_http("127.0.0.1:0").await.unwrap();
+    let url = server.url();
+    tokio::spawn(server.serve());
+    for era in [EraChoice::Modern, EraChoice::Legacy] {
+        let builder = Client::builder("discreet", "1").era(era);
+        let client = builder.header("Authorization", format!("Bearer {TOKEN}")).http(&url).await.unwrap();
+        for name in ["shown", "internal", "panics", "typed", "none"] {
+            let _ = client.call_tool(name, json!({ "secret": ARGUMENT })).await;
+        }
+        client.read_resource(&format!("no://{ARGUMENT}")).await.unwrap_err();
+    }
+    let told = format!("{:?}", told.lock().unwrap());
+    assert!(told.contains("the discreet disk is full"), "{told}");
+    let events = format!("{:?}", heard.events.lock().unwrap());
+    assert!(events.contains("the discreet disk is full"));
+    for said in [&told, &events] {
+        assert!(!said.contains(TOKEN) && !said.contains(ARGUMENT), "{said}");
+    }
+    assert!(!format!("{:?}", heard.spans.lock().unwrap()).contains(TOKEN));
+}
+
 async fn until(done: impl Fn() -> bool) {
     let waited = tokio::time::timeout(std::time::Duration::from_secs(30), async {
         while !done() {

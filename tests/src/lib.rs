@@ -65,7 +65,7 @@ macro_rules! parity {
             stdio: closed_input_ends_the_server, closed_output_ends_the_server,
                 a_running_call_ends_with_the_input, sockets_serve_as_pipes, pipes_that_do_not_block_serve_as_well, files_serve_as_pipes,
                 backpressure_loses_no_call;
-            http: a_disconnect_cancels_a_modern_call_only, connections_are_used_again,
+            http: a_server_on_every_interface_needs_a_name, a_disconnect_cancels_a_modern_call_only, connections_are_used_again,
                 stopping_lets_calls_finish, stopping_and_closing_in_any_order_is_harmless,
                 closing_ends_the_session, dropping_the_client_ends_the_session, foreign_hosts_and_origins_are_refused,
                 slow_heads_and_bodies_time_out, silent_and_deaf_peers_are_let_go, connections_are_bounded,
@@ -96,7 +96,8 @@ macro_rules! parity {
             stopping: what_runs_too_long_is_given_up, a_stream_ends_with_its_result, stopping_is_bounded_by_itself,
                 stopping_does_not_wait_for_dead_peers, a_server_out_of_descriptors_recovers;
             streams: any_stream_carries_messages;
-            subscriptions: a_registry_changes_a_server_that_serves, a_change_with_a_fault_changes_nothing,
+            subscriptions: a_registry_changes_a_server_that_serves, resources_and_templates_come_and_go,
+                changes_are_told_whatever_was_said_to_caches, each_list_and_resource_has_hints_of_its_own, a_change_with_a_fault_changes_nothing,
                 a_registry_changes_a_server_before_it_serves, a_call_keeps_the_handler_it_began_with,
                 listeners_are_told_once_over_http, listeners_are_told_once_on_a_stream,
                 stopping_ends_streams_with_their_result, streams_of_changes_are_bounded,
@@ -104,7 +105,7 @@ macro_rules! parity {
                 servers_share_a_bus, legacy_sessions_are_told_on_their_stream,
                 a_rule_decides_what_is_there, unwise_tools_that_come_later_are_reported;
             tools: arguments_come_raw_under_a_schema_by_hand, a_schema_by_hand_comes_first, a_tool_without_parameters_says_so,
-                a_tool_without_a_schema_is_refused, unwise_names_are_reported, reports_blame_the_right_side;
+                a_tool_without_a_schema_is_refused, schemas_of_types_are_of_the_default_dialect, unwise_names_are_reported, reports_blame_the_right_side;
         }
     };
 }

@@ -21,15 +21,19 @@ struct Requirement {
 /// Tests by the requirement that they name: file and function.
 type Named = BTreeMap<String, BTreeSet<(String, String)>>;
 
+/// Why no test here checks a requirement, in the order in which it is said.
+type Elsewhere = Vec<(BTreeSet<String>, String)>;
+
 /// Where the table is kept, below the root of the repository.
 pub const TABLE: &str = "tests/requirements.md";
 
 /// The table, for the repository at `root`.
 ///
 /// # Errors
-/// When something cannot be read, or a test names a requirement that does not exist.
+/// When something cannot be read, a test names a requirement that does not exist, or one that is said to be met
+/// elsewhere.
 pub fn table(root: &Path) -> io::Result<String> {
-    let (requirements, named) = read(root)?;
+    let Read { requirements, named, elsewhere } = read(root)?;
     let known: BTreeSet<&str> = requirements.iter().map(|requirement| requirement.id.as_str()).collect();
     let areas: BTreeSet<&str> = known.iter().filter_map(|id| Some(id.split_once('-')?.0)).collect();
     let invented = named.keys().find(|id| {
@@ -39,22 +43,46 @@ pub fn table(root: &Path) -> io::Result<String> {
     if let Some(id) = invented {
         return Err(io::Error::other(format!("a test names {id}, which is no requirement: {:?}", named[id])));
     }
-    Ok(write(&requirements, &named))
+    // Ranges may reach past the last one, and over those that tests name.
+    let single = elsewhere.iter().filter(|(ids, _)| ids.len() < 20).flat_map(|(ids, _)| ids);
+    for id in single {
+        if !known.contains(id.as_str()) || named.contains_key(id) {
+            return Err(io::Error::other(format!("{ELSEWHERE} names {id}, which is tested or is none")));
+        }
+    }
+    Ok(write(&requirements, &named, &elsewhere))
 }
 
-/// The ids that no test names, of the requirements that concern servers.
+/// The ids that no test names, of the requirements that concern servers and are not met elsewhere.
 ///
 /// # Errors
 /// When something cannot be read.
 pub fn missing(root: &Path) -> io::Result<Vec<String>> {
-    let (requirements, named) = read(root)?;
-    let missing = requirements.into_iter().filter(|one| one.server && !named.contains_key(&one.id));
-    Ok(missing.map(|one| one.id).collect())
+    let Read { requirements, named, elsewhere } = read(root)?;
+    let is_open = |id: &str| !named.contains_key(id) && reason(&elsewhere, id).is_none();
+    Ok(requirements.into_iter().filter(|one| one.server && is_open(&one.id)).map(|one| one.id).collect())
 }
 
-fn read(root: &Path) -> io::Result<(Vec<Requirement>, Named)> {
+fn reason<'a>(elsewhere: &'a Elsewhere, id: &str) -> Option<&'a str> {
+    elsewhere.iter().find(|(ids, _)| ids.contains(id)).map(|(_, reason)| reason.as_str())
+}
+
+/// What the repository says.
+struct Read {
+    requirements: Vec<Requirement>,
+    named: Named,
+    elsewhere: Elsewhere,
+}
+
+const ELSEWHERE: &str = "tests/elsewhere.txt";
+
+fn read(root: &Path) -> io::Result<Read> {
     let list = fs::read_to_string(root.join("tests/requirements.txt"))?;
     let requirements = list.lines().filter(|line| !line.starts_with('#')).filter_map(requirement).collect();
+    let list = fs::read_to_string(root.join(ELSEWHERE))?;
+    let lines = list.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(": "));
+    let elsewhere =
+        lines.map(|(named, reason)| (ids(named).into_iter().collect(), reason.to_owned())).collect();
     let mut files = Vec::new();
     for folder in
         ["core", "driver", "runtime-blocking", "runtime-smol", "runtime-tokio", "tests", "conformance"]
@@ -67,7 +95,7 @@ fn read(root: &Path) -> io::Result<(Vec<Requirement>, Named)> {
         let path = file.strip_prefix(root).unwrap_or(&file).to_string_lossy().replace('\\', "/");
         scan(&path, &fs::read_to_string(&file)?, &mut named);
     }
-    Ok((requirements, named))
+    Ok(Read { requirements, named, elsewhere })
 }
 
 /// A line of the list: `TOOL-07 MUST* server suite`.
@@ -141,28 +169,39 @@ fn ids(text: &str) -> Vec<String> {
     found
 }
 
-fn write(requirements: &[Requirement], named: &Named) -> String {
+fn write(requirements: &[Requirement], named: &Named, elsewhere: &Elsewhere) -> String {
     let server: Vec<&Requirement> = requirements.iter().filter(|requirement| requirement.server).collect();
     let (tested, rest): (Vec<&Requirement>, Vec<_>) =
         server.iter().partition(|one| named.contains_key(&one.id));
+    let (others, rest): (Vec<&Requirement>, Vec<_>) =
+        rest.iter().partition(|one| reason(elsewhere, &one.id).is_some());
     let (suite, untested): (Vec<&Requirement>, Vec<_>) = rest.iter().partition(|one| one.suite);
     let mut out = String::from(INTRODUCTION);
     // Writing to a string cannot fail.
     let _ = writeln!(
         out,
         "Of {} requirements that concern servers, {} are named by a test, {} more are exercised by the official \
-         suite alone, and {} by neither.\n",
+         suite alone, {} are not for a test here, and {} are left.\n",
         server.len(),
         tested.len(),
         suite.len(),
+        others.len(),
         untested.len()
     );
-    for (title, what) in [("Exercised by the official suite alone", &suite), ("Named by no test", &untested)]
-    {
+    for (title, what) in [("Left", &untested), ("Exercised by the official suite alone", &suite)] {
         let _ = writeln!(out, "## {title}\n");
         by_area(&mut out, what);
     }
-    let _ = writeln!(out, "## Named by tests\n\n| id | level | tests |\n|---|---|---|");
+    let _ = writeln!(out, "## Not for a test here\n");
+    for (_, reason) in elsewhere {
+        let ids: Vec<_> = others
+            .iter()
+            .filter(|one| self::reason(elsewhere, &one.id) == Some(reason))
+            .map(|one| format!("{} ({})", one.id, one.level))
+            .collect();
+        let _ = writeln!(out, "- {reason}: {}", ids.join(", "));
+    }
+    let _ = writeln!(out, "\n## Named by tests\n\n| id | level | tests |\n|---|---|---|");
     for requirement in tested {
         let tests = named.get(&requirement.id).into_iter().flatten();
         let tests: Vec<_> = tests.map(|(path, name)| format!("{path}: `{name}`")).collect();
@@ -192,7 +231,7 @@ const INTRODUCTION: &str = "\
 # Which test checks which requirement of servers
 
 Made by `cargo run -p mcp-tests --bin requirements`, from what the tests say of themselves; do not edit. The
-ids are those of `requirements.txt`.
+ids are those of `requirements.txt`; what is not for a test here, and why, is in `elsewhere.txt`.
 
 ";
 

@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 
 use super::dispatch::Text;
 use super::refusal::Refusal;
+use super::resource_server::Scopes;
 use crate::dialect::METHODS;
 use crate::error::ApiMisuse;
 use crate::wire::jsonrpc;
@@ -28,18 +29,27 @@ pub struct CustomMethod {
     /// The member of `params` that modern clients repeat in the header `Mcp-Name`, so that what stands
     /// between can route by it (EXT-12). Default none.
     pub named_by: Option<String>,
+    /// What a caller must be allowed, all of it, where that is asked. Default nothing.
+    pub scopes: Scopes,
 }
 
 impl CustomMethod {
     /// A method by name.
     pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), named_by: None }
+        Self { name: name.into(), named_by: None, scopes: Scopes::new() }
     }
 
     /// The member of `params`, a string, that is repeated in `Mcp-Name`.
     #[must_use]
     pub fn named_by(mut self, member: impl Into<String>) -> Self {
         self.named_by = Some(member.into());
+        self
+    }
+
+    /// Scopes that a caller must have; see [`ResourceServer`](super::ResourceServer).
+    #[must_use]
+    pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
+        self.scopes.extend(scopes.into_iter().map(Into::into));
         self
     }
 

@@ -279,7 +279,7 @@ fn plan_own(
             Err(Refusal::plain(code::METHOD_NOT_FOUND, message).with_data(versions(config, None)))
         }
         (era, method) => {
-            if let Some(custom) = config.custom.get(method) {
+            if let Some(custom) = view.method(method) {
                 return call(Ok(Target::Custom(Arc::clone(custom))));
             }
             Err(unknown_method(era, method))

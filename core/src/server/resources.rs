@@ -9,6 +9,7 @@ use alloc::sync::Arc;
 use serde_json::value::RawValue;
 
 use super::catalog::{Listed, Texts, catalog};
+use super::config::CacheHint;
 use super::resource_server::Scopes;
 use super::target::TemplateRead;
 use super::template::UriTemplate;
@@ -47,7 +48,23 @@ catalog! {
     insert
 }
 
+impl Resources {
+    /// Gives a resource, just added, a hint for caches.
+    pub fn set_cache(&mut self, uri: &str, cache: CacheHint) {
+        if let Some(entry) = self.catalog.get_mut(uri) {
+            entry.cache = cache;
+        }
+    }
+}
+
 impl Templates {
+    /// Gives the resources of a template, just added, a hint for caches.
+    pub fn set_cache(&mut self, uri_template: &str, cache: CacheHint) {
+        if let Some(entry) = self.catalog.get_mut(uri_template) {
+            entry.cache = cache;
+        }
+    }
+
     /// The first template that makes `uri`, with its values.
     pub(super) fn find(&self, uri: &str, shown: impl Fn(&TemplateEntry) -> bool) -> Option<TemplateRead> {
         self.catalog.iter().find_map(|entry| {
@@ -63,6 +80,9 @@ impl Templates {
 pub struct ResourceEntry {
     /// The resource as it was added.
     pub resource: Resource,
+    /// How long its contents may be kept, for whoever makes a
+    /// [`ReadResourceResult`](crate::model::ReadResourceResult) of them.
+    pub cache: CacheHint,
     /// What a caller must be allowed, where that is asked.
     scopes: Scopes,
     texts: Texts,
@@ -84,7 +104,7 @@ impl Listed for ResourceEntry {
         }
         let texts = Texts::new(&resource)
             .map_err(|error| misuse(alloc::format!("it does not serialise: {error}")))?;
-        Ok(Self { resource, scopes: Scopes::new(), texts })
+        Ok(Self { resource, cache: CacheHint::default(), scopes: Scopes::new(), texts })
     }
 
     fn key(&self) -> &str {
@@ -110,6 +130,9 @@ impl Listed for ResourceEntry {
 pub struct TemplateEntry {
     /// The template as it was added.
     pub template: ResourceTemplate,
+    /// How long the contents may be kept, for whoever makes a
+    /// [`ReadResourceResult`](crate::model::ReadResourceResult) of them.
+    pub cache: CacheHint,
     uris: UriTemplate,
     /// What a caller must be allowed, where that is asked.
     scopes: Scopes,
@@ -139,7 +162,7 @@ impl Listed for TemplateEntry {
         }
         let texts = Texts::new(&template)
             .map_err(|error| misuse(alloc::format!("it does not serialise: {error}")))?;
-        Ok(Self { template, uris, scopes: Scopes::new(), texts })
+        Ok(Self { template, cache: CacheHint::default(), uris, scopes: Scopes::new(), texts })
     }
 
     fn key(&self) -> &str {

@@ -87,7 +87,8 @@ impl Target {
                 Completable::Prompt(entry) => entry.scopes(),
                 Completable::Template(entry) => entry.scopes(),
             },
-            Self::Custom(_) | Self::Protocol(_) => &NONE,
+            Self::Custom(method) => &method.scopes,
+            Self::Protocol(_) => &NONE,
         }
     }
 

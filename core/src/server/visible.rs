@@ -5,6 +5,7 @@ use core::fmt;
 
 use super::catalog::Listed;
 use super::config::Config;
+use super::custom::CustomMethod;
 use super::principal::Principal;
 use super::prompts::PromptEntry;
 use super::resources::{ResourceEntry, TemplateEntry};
@@ -52,6 +53,8 @@ pub enum Item<'a> {
     Resource(&'a Resource),
     /// A template, and all resources that it makes.
     Template(&'a ResourceTemplate),
+    /// A method of the application's own.
+    Method(&'a CustomMethod),
 }
 
 impl Item<'_> {
@@ -62,6 +65,7 @@ impl Item<'_> {
             Self::Prompt(prompt) => &prompt.name,
             Self::Resource(resource) => &resource.uri,
             Self::Template(template) => &template.uri_template,
+            Self::Method(method) => &method.name,
         }
     }
 }
@@ -121,6 +125,10 @@ impl<'a> View<'a> {
 
     fn shown<E: Listed>(&self, entry: Option<&'a Arc<E>>) -> Option<&'a Arc<E>> {
         entry.filter(|entry| self.shows(entry.item()))
+    }
+
+    pub(super) fn method(&self, name: &str) -> Option<&'a Arc<CustomMethod>> {
+        self.config.custom.get(name).filter(|method| self.shows(Item::Method(method)))
     }
 
     pub(super) fn tool(&self, name: &str) -> Option<&'a Arc<ToolEntry>> {

@@ -96,8 +96,11 @@ impl Context {
     /// Sends the user to a page, for secrets, payments, or signing in somewhere else. Revisions from 2025-11-25 on.
     ///
     /// The answer says that they are willing to go there, not that they have been (ELIC-31): whether they have,
-    /// your own page knows. It must make sure that whoever visits it is who was asked (ELIC-48), and the URL
-    /// must hold nothing secret (ELIC-43).
+    /// your own page knows. It must make sure that whoever visits it is who was asked (ELIC-48), by a login of its
+    /// own and not by what the client says (ELIC-47). The URL must hold nothing secret nor let anybody in
+    /// (ELIC-43), and is `https` outside of development (ELIC-44). Tokens of other services stay between that page
+    /// and them (ELIC-50); to let the client into this server there is
+    /// [`resource_server`](crate::Server::resource_server) instead (ELIC-49).
     ///
     /// <https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#url-mode-elicitation-requests>
     pub fn elicit_url(
@@ -113,7 +116,9 @@ impl Context {
     /// Lets the client's model continue a conversation. Deprecated by revision 2026-07-28; it still works.
     ///
     /// Tools, and context of other servers, need capabilities of their own (SAMP-04, SAMP-06). A loop of tool
-    /// uses is for the handler to bound (SAMP-28).
+    /// uses is for the handler to bound (SAMP-28), and what a model says is to be checked like anything that comes
+    /// from outside (SAMP-27). Nothing of a conversation is kept here: to go on with one, send all of it again
+    /// (SAMP-23). What is sent is read by whoever runs the model (SAMP-29).
     ///
     /// <https://modelcontextprotocol.io/specification/2026-07-28/client/sampling>
     pub fn sample(
@@ -124,7 +129,8 @@ impl Context {
         Ask::new(self, key, Ok(params.into()), Box::new(decode))
     }
 
-    /// The places that the client lets the server work in. Deprecated by revision 2026-07-28; it still works.
+    /// The places that the client lets the server work in. Deprecated by revision 2026-07-28; it still works. To stay
+    /// inside them, whatever paths come, is up to the handler (ROOT-10).
     ///
     /// <https://modelcontextprotocol.io/specification/2026-07-28/client/roots>
     pub fn roots(&self, key: impl Into<String>) -> Ask<Vec<Root>> {

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use mcp_proto::error::ApiMisuse;
-use mcp_proto::model::{CacheScope, Implementation, Json, TtlMs};
+use mcp_proto::model::{CacheScope, Implementation, Json};
 use mcp_proto::server::{CacheHint, CustomMethod};
 use serde::Serialize;
 
@@ -27,20 +27,47 @@ impl<R: Runtime> Server<R> {
         self.configure(|config| config.instructions = Some(instructions.into()))
     }
 
-    /// Entries on one page of a list. Default: all on one.
+    /// Entries on one page of a list; 0 counts as 1. Default: all on one.
+    ///
+    /// <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination>
     #[must_use]
     pub fn page_size(self, entries: usize) -> Self {
         self.configure(|config| config.page_size = Some(entries))
     }
 
-    /// How long modern clients may keep what the server lists and says of itself, and who may be given a copy:
-    /// [`CacheScope::Public`] is shared with whoever asks, so never say it of what depends on the user. Default: stale
-    /// at once, private. What is read says it by itself, in a
-    /// [`ReadResourceResult`](crate::model::ReadResourceResult).
+    /// How long modern clients may keep what the server lists and says of itself, to the millisecond, and who may be
+    /// given a copy: [`CacheScope::Public`] is shared with whoever asks, so never say it of what depends on the user.
+    /// Default: stale at once, private. What is read says it at its
+    /// [`Resource`](crate::Resource::cache). Clients that listen hear of changes before that (CACHE-13).
+    ///
+    /// <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching>
     #[must_use]
     pub fn cache(self, ttl: Duration, scope: CacheScope) -> Self {
-        let ttl = TtlMs(u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX));
-        self.configure(|config| config.cache = CacheHint::new(ttl, scope))
+        self.configure(|config| config.cache = CacheHint::new(ttl.into(), scope))
+    }
+
+    /// The same for the list of tools, in place of what [`cache`](Self::cache) says.
+    #[must_use]
+    pub fn cache_tools(self, ttl: Duration, scope: CacheScope) -> Self {
+        self.configure(|config| config.tools.cache = Some(CacheHint::new(ttl.into(), scope)))
+    }
+
+    /// The same for the list of prompts.
+    #[must_use]
+    pub fn cache_prompts(self, ttl: Duration, scope: CacheScope) -> Self {
+        self.configure(|config| config.prompts.cache = Some(CacheHint::new(ttl.into(), scope)))
+    }
+
+    /// The same for the list of resources, which is not about their contents.
+    #[must_use]
+    pub fn cache_resources(self, ttl: Duration, scope: CacheScope) -> Self {
+        self.configure(|config| config.resources.cache = Some(CacheHint::new(ttl.into(), scope)))
+    }
+
+    /// The same for the list of resource templates.
+    #[must_use]
+    pub fn cache_resource_templates(self, ttl: Duration, scope: CacheScope) -> Self {
+        self.configure(|config| config.templates.cache = Some(CacheHint::new(ttl.into(), scope)))
     }
 
     /// Offers log messages: see [`Context::log`](crate::Context::log). Deprecated by revision 2026-07-28.
@@ -59,7 +86,8 @@ impl<R: Runtime> Server<R> {
 
     /// Adds a method that is not the protocol's, such as `acme/restock`, for clients that know of it. The handler
     /// takes the parameters and returns any value that serialises as an object, or nothing. Give a
-    /// [`CustomMethod`] instead of a name to say more about it.
+    /// [`CustomMethod`] instead of a name to say more about it: scopes that callers need, or what names its target.
+    /// [`visible`](Self::visible) decides about it as about tools.
     ///
     /// ```
     /// # use mcp_driver::{Context, Runtime, Server};
@@ -94,6 +122,10 @@ impl<R: Runtime> Server<R> {
     /// Declares an extension to modern clients, with its settings: an object, `json!({})` when there are none.
     /// What the extension does is up to the server's tools, [methods](Self::method) and handlers; whether a client
     /// knows it, says [`Context::client_extension`](crate::Context::client_extension). None is declared unless asked for.
+    ///
+    /// The prefix of the identifier is a domain of yours, reversed (EXT-03); so is one of keys in `_meta` (META-04).
+    /// Say in its documentation what becomes of clients without it (EXT-06), and give what is no longer
+    /// compatible another identifier (EXT-10).
     ///
     /// <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#extension-negotiation>
     #[must_use]

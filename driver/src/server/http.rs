@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use mcp_proto::head::End;
 use mcp_proto::server::{
-    Admission, Change, Config, ExchangeId, Listen, Listeners, SessionAnswer, SessionOutput, SessionQuery,
-    Sessions, SseSessions,
+    Admission, Change, Config, ExchangeId, Hosts, Listen, Listeners, SessionAnswer, SessionOutput,
+    SessionQuery, Sessions, SseSessions,
 };
 use mcp_proto::time::Now;
 
@@ -34,8 +34,13 @@ impl<R: Runtime> Server<R> {
     /// Serves Streamable HTTP on a TCP address such as `127.0.0.1:8000`, at the path `/mcp`, until the
     /// process ends or the reply is dropped.
     ///
-    /// Requests must name a loopback host unless others are allowed: see
-    /// [`HttpPolicy`](mcp_proto::server::HttpPolicy).
+    /// A server for one machine listens on a loopback address (HTTP-05), and better on stdio: over HTTP every program
+    /// of the machine can reach it, so that it needs a [`resource_server`](Self::resource_server) or nothing to
+    /// protect (SEC-23). Requests must name a loopback host unless others are allowed, by
+    /// [`allow_host`](Self::allow_host).
+    ///
+    /// # Errors
+    /// When the definition of the server is not valid, or the address cannot be listened on.
     pub fn serve_http(self, address: impl Into<String>) -> <R::Mode as Mode>::Reply<(), Error> {
         let (runtime, address) = (self.runtime.clone(), address.into());
         runtime.run(Running::task(async move {
@@ -331,6 +336,11 @@ impl<R: Runtime> HttpServer<R> {
         let listener = listener.map_err(|error| Error::io(format!("listening on {address}"), error))?;
         let address = service.runtime().local_address(&listener);
         let address = address.map_err(|error| Error::io("asking for the address of the listener", error))?;
+        if address.ip().is_unspecified() && service.config().http.hosts == Hosts::default() {
+            let detail = "listens on every interface, and answers for loopback names only: listen on a loopback \
+                          address, or say with `Server::allow_host` how clients name this server";
+            service.shared().report(&Report::ours("server", detail));
+        }
         let (runtime, patience) = (service.runtime().clone(), service.config().limits.shutdown);
         let stop = Arc::new(StopState::new(move || runtime.now().mono, patience));
         Ok(Self { service, listener, address, stop })

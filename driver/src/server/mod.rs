@@ -205,6 +205,9 @@ impl<R: Runtime> Server<R> {
     /// ```
     ///
     /// A blocking handler needs none of that: it borrows what it has captured.
+    ///
+    /// A tool that embeds resources in its results belongs on a server that offers some, so that clients know
+    /// what they are (TOOL-23).
     #[must_use]
     pub fn tool<M>(self, tool: Tool, handler: impl ToolHandler<M>) -> Self {
         self.add(|offer| offer.add_tool(tool, handler.into_handler()))
@@ -267,7 +270,7 @@ impl<R: Runtime> Server<R> {
     }
 
     /// Suggests values for an argument of a prompt that was added before. The handler takes what was
-    /// [`Typed`](crate::Typed), and returns suggestions, best first; 100 are sent.
+    /// [`Typed`](crate::Typed), and returns suggestions, best first (COMP-06); 100 are sent.
     #[must_use]
     pub fn complete_prompt<M>(
         self,
@@ -409,7 +412,8 @@ impl<R: Runtime> Server<R> {
     }
 
     /// Says who the one client on a byte stream is, such as the user that this process runs as: handlers find it
-    /// with [`Context::principal`](crate::Context::principal). Requests over HTTP have to show who makes them.
+    /// with [`Context::principal`](crate::Context::principal). Requests over HTTP have to show who makes them; on a
+    /// byte stream there are no tokens, and credentials come from the environment (STDIO-20).
     #[must_use]
     pub fn principal(mut self, principal: Principal) -> Self {
         self.principal = Some(Arc::new(principal));

@@ -66,7 +66,9 @@ impl Offer {
 
     pub(crate) fn add_resource(&mut self, resource: Resource, handler: Boxed) -> Result<(), ApiMisuse> {
         let uri = resource.model.uri.clone();
-        self.config_mut().resources.insert_for(resource.model, resource.scopes)?;
+        let resources = &mut self.config_mut().resources;
+        resources.insert_for(resource.model, resource.scopes)?;
+        resources.set_cache(&uri, resource.cache);
         self.handlers.resources.insert(uri, handler.0);
         Ok(())
     }
@@ -77,7 +79,9 @@ impl Offer {
         handler: Boxed,
     ) -> Result<(), ApiMisuse> {
         let uris = template.model.uri_template.clone();
-        self.config_mut().templates.insert_for(template.model, template.scopes)?;
+        let templates = &mut self.config_mut().templates;
+        templates.insert_for(template.model, template.scopes)?;
+        templates.set_cache(&uris, template.cache);
         self.handlers.templates.insert(uris, handler.0);
         Ok(())
     }

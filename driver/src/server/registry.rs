@@ -62,7 +62,8 @@ impl Registry {
         self.publish(&Change::Resource(uri.into()));
     }
 
-    /// Tells clients of a change that the registry knows nothing of, such as what a handler lists.
+    /// Tells clients of a change that was not made here: by [`visible`](crate::Server::visible), which lets somebody
+    /// see other things now, or by another server whose bus is not this one's.
     pub fn publish(&self, change: &Change) {
         self.live.bus().publish(change);
     }

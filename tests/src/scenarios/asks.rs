@@ -187,7 +187,7 @@ pub fn states_are_taken_as_they_were_given_only<K: Kit>(_: &str) {
     assert_eq!(holds.load(Ordering::SeqCst), 1);
 }
 
-/// MRTR-02: prompts and resources ask as tools do.
+/// RES-10, MRTR-02: prompts and resources ask as tools do.
 pub fn prompts_and_resources_ask<K: Kit>(_: &str) {
     for version in SPEECHES {
         let (mut peer, _) = peer::<K>(version, ALL);

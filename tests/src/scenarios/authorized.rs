@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use mcp_driver::proto::server::CustomMethod;
 use mcp_driver::{
-    AuthRefusal, BearerToken, Context, Grant, Limits, Principal, Prompt, Resource, ResourceServer, Tool,
-    ToolError, Verify,
+    AuthRefusal, BearerToken, Context, Grant, Json, Limits, Principal, Prompt, Resource, ResourceServer,
+    Tool, ToolError, Verify,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -51,6 +52,7 @@ fn host<K: Kit, M>(verifier: impl Verify<M>, change: impl FnOnce(&mut Limits)) -
         })
         .prompt(Prompt::new("plan").scopes(["write"]), |_: Nothing, _: Context| Ok("Plan"))
         .resource(Resource::new("rig://shed", "shed").scopes(["write"]), "Spades")
+        .method(CustomMethod::new("acme/mow").scopes(["write"]), |_: Json, _: Context| Ok(()))
         .resource_server(protected, verifier);
     hosted(server, Default::default(), events)
 }
@@ -99,7 +101,8 @@ pub fn a_token_is_demanded_and_checked<K: Kit>(_: &str) {
     }
 }
 
-/// AUTHS-13 to AUTHS-17: what a tool, a prompt or a resource needs, and what turns out while a call runs.
+/// AUTHX-09, AUTHS-13 to AUTHS-17: what a tool, a prompt or a resource needs, and what turns out while a
+/// call runs.
 pub fn scopes_are_checked<K: Kit>(_: &str) {
     let host: Host<K> = host(async |token: BearerToken| look_up(&token), |_| {});
     let get = |method: &str, name: &str, params: &str| {
@@ -111,6 +114,7 @@ pub fn scopes_are_checked<K: Kit>(_: &str) {
         modern("mow"),
         get("prompts/get", "plan", r#""name":"plan""#),
         get("resources/read", "rig://shed", r#""uri":"rig://shed""#),
+        get("acme/mow", "mow", r#""acre":1"#),
     ];
     for request in &requests {
         for (token, status) in

@@ -14,7 +14,7 @@ use serde_json::json;
 use super::{ERAS, Remote, builder, call, calling, host, text};
 use crate::kit::{Kit, background};
 use crate::rig::Census;
-use crate::support::{Raw, eventually, within};
+use crate::support::{Events, Raw, eventually, within};
 
 const MODERN: &str = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\n";
 
@@ -118,7 +118,28 @@ pub fn connections_are_used_again<K: Kit>(_: &str) {
     host.end();
 }
 
-/// Stopping closes what is idle at once and lets what runs come to its end; then serving is over, and nobody
+/// HTTP-05: whoever listens on every interface, and has not said under which name, is told that nobody gets in.
+pub fn a_server_on_every_interface_needs_a_name<K: Kit>(_: &str) {
+    for (address, allowed, told) in [
+        ("0.0.0.0:0", false, true),
+        ("[::]:0", false, true),
+        ("0.0.0.0:0", true, false),
+        ("127.0.0.1:0", false, false),
+    ] {
+        let (tell, events) = Events::new();
+        let mut server = mcp_driver::Server::<K::Runtime>::new("open", "1")
+            .on_error(move |report| tell.tell(report.to_string()));
+        if allowed {
+            server = server.allow_host("mcp.example");
+        }
+        drop(K::wait(server.bind_http(address)).unwrap());
+        let events = events.others();
+        assert_eq!(events.iter().any(|event| event.contains("allow_host")), told, "{address} {events:?}");
+    }
+}
+
+/// HTTPL-60: stopping closes what is idle at once and lets what runs come to its end; then serving is over,
+/// and nobody
 /// listens any more.
 pub fn stopping_lets_calls_finish<K: Kit>(_: &str) {
     for era in ERAS {

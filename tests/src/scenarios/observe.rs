@@ -422,7 +422,7 @@ pub fn a_client_may_leave_while_hooks_are_at_work<K: Kit>(_: &str) {
     running.join().unwrap();
 }
 
-/// VER-24, LOG-01: what is deprecated works, and is said once, to those who listen.
+/// VER-25, VER-24, LOG-01: what is deprecated works, and is said once, to those who listen.
 pub fn deprecated_features_are_said_once<K: Kit>(_: &str) {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let serve = |_: &Gate| {

@@ -27,7 +27,7 @@ pub(super) fn client<K: Kit>(stream: Stream<K>, era: EraChoice) -> Client<K> {
     K::wait(builder::<K>(era).stream(stream)).unwrap()
 }
 
-/// RPC-37 to RPC-39: whatever carries bytes both ways carries messages; closing ends both sides.
+/// RPC-41, RPC-37 to RPC-39: whatever carries bytes both ways carries messages; closing ends both sides.
 pub fn any_stream_carries_messages<K: Kit>(_: &str) {
     for era in ERAS {
         let (ours, theirs) = ends::<K>();

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcp_driver::model::{CacheScope, ReadResourceResult, TextResourceContents, TtlMs};
 use mcp_driver::{
-    Calls, Context, Era, EraChoice, ErrorObject, Json, Limits, LocalBus, Registry, Resource, Runtime, Server,
-    Tool, ToolError,
+    CallError, Calls, Change, Context, Custom, Era, EraChoice, ErrorObject, Json, Limits, LocalBus, Registry,
+    Resource, ResourceTemplate, Runtime, Server, Tool, ToolError,
 };
 use serde_json::json;
 
@@ -73,6 +74,92 @@ pub fn a_registry_changes_a_server_that_serves<K: Kit>(_: &str) {
         assert_eq!(text::<K>(client, "other"), "other");
         call::<K>(client, "old", json!({})).unwrap_err();
     });
+}
+
+/// RES-05: resources and templates come and go like tools.
+pub fn resources_and_templates_come_and_go<K: Kit>(_: &str) {
+    served::<K>(|client, registry| {
+        let read = |uri: &str| K::wait(client.read_resource(uri));
+        registry
+            .change(|offer| {
+                offer.resource(Resource::new("kiln://door", "door"), "shut");
+                offer.resource_template(
+                    ResourceTemplate::new("kiln://shelf/{n}", "shelf"),
+                    |_: Json, _: Context| Ok("cups"),
+                );
+            })
+            .unwrap();
+        read("kiln://door").unwrap();
+        read("kiln://shelf/2").unwrap();
+        registry
+            .change(|offer| {
+                offer.remove_resource("kiln://door");
+                offer.remove_resource_template("kiln://shelf/{n}");
+            })
+            .unwrap();
+        read("kiln://door").unwrap_err();
+        read("kiln://shelf/2").unwrap_err();
+    });
+}
+
+/// CACHE-13: a list that may be kept for an hour is changed before: whoever listens is told. A change that the registry
+/// knows nothing of can be told, too.
+pub fn changes_are_told_whatever_was_said_to_caches<K: Kit>(_: &str) {
+    let (server, registry) = watched::<K>();
+    let host = host::<K>(server.cache_tools(Duration::from_secs(3600), CacheScope::Private));
+    let mut raw = listening(&host.url, EVERYTHING);
+    registry.change(|offer| offer.remove_tool("old")).unwrap();
+    raw.expect("tools/list_changed");
+    registry.publish(&Change::Prompts);
+    raw.expect("prompts/list_changed");
+    host.end();
+}
+
+/// CACHE-01, CACHE-03: hints for caches are those of the server, of a list, of a resource, or of what its handler says.
+pub fn each_list_and_resource_has_hints_of_its_own<K: Kit>(_: &str) {
+    let own = || {
+        let contents = TextResourceContents::new("kiln://own", "x");
+        ReadResourceResult::new(vec![contents.into()]).ttl_ms(TtlMs(5))
+    };
+    let (seconds, public) = (Duration::from_secs, CacheScope::Public);
+    let (server, _registry) = changeable::<K>();
+    let template = |uris: &str| ResourceTemplate::new(uris, "t").cache(seconds(4), CacheScope::Private);
+    let server = server
+        .cache(seconds(1), public)
+        .cache_tools(seconds(2), CacheScope::Private)
+        .cache_resource_templates(seconds(6), public)
+        .resource(Resource::new("kiln://kept", "kept").cache(seconds(3), public), "x")
+        .resource(Resource::new("kiln://plain", "plain"), b"x".as_slice())
+        .resource(Resource::new("kiln://own", "own").cache(seconds(3), public), move |_: Context| Ok(own()))
+        .resource_template(template("kiln://shelf/{n}"), |_: Json, _: Context| Ok("cups"));
+    let host = host::<K>(server);
+    let hints = |method: &str, uri: &str| {
+        let (name, param) = match uri {
+            "" => (String::new(), String::new()),
+            uri => (format!("Mcp-Name: {uri}\r\n"), format!(r#""uri":"{uri}","#)),
+        };
+        let mut raw = Raw::connect(&host.url);
+        raw.post(
+            &format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n{name}"),
+            &format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{{param}{META}}}}}"#),
+        );
+        let answer: serde_json::Value = serde_json::from_str(&raw.answer().body).unwrap();
+        let ttl = answer["result"]["ttlMs"].as_u64().unwrap_or_else(|| panic!("{answer}"));
+        (ttl, answer["result"]["cacheScope"] == "public")
+    };
+    for (method, uri, expected) in [
+        ("server/discover", "", (1000, true)),
+        ("tools/list", "", (2000, false)),
+        ("resources/list", "", (1000, true)),
+        ("resources/templates/list", "", (6000, true)),
+        ("resources/read", "kiln://kept", (3000, true)),
+        ("resources/read", "kiln://plain", (0, false)),
+        ("resources/read", "kiln://own", (5, false)),
+        ("resources/read", "kiln://shelf/1", (4000, false)),
+    ] {
+        assert_eq!(hints(method, uri), expected, "{method} {uri}");
+    }
+    host.end();
 }
 
 /// A change that cannot be made as a whole is not made at all.
@@ -347,7 +434,10 @@ pub fn legacy_sessions_are_told_on_their_stream<K: Kit>(_: &str) {
 pub fn a_rule_decides_what_is_there<K: Kit>(_: &str) {
     for era in ERAS {
         let (server, _registry) = changeable::<K>();
-        let server = server.tool(no_arguments("secret"), |_: Json, _: Context| Ok("told"));
+        let server = server
+            .tool(no_arguments("secret"), |_: Json, _: Context| Ok("told"))
+            .method("acme/secret", |_: Json, _: Context| Ok(()));
+        let secret = Custom::new("acme/secret", None).unwrap();
         let host = host::<K>(server.visible(move |viewer, item| {
             assert_eq!(
                 viewer.revision.era(),
@@ -360,10 +450,13 @@ pub fn a_rule_decides_what_is_there<K: Kit>(_: &str) {
         assert_eq!(names::<K>(&client), ["secret"]);
         assert_eq!(text::<K>(&client, "secret"), "told");
         call::<K>(&client, "old", json!({})).unwrap_err();
+        K::wait(client.request(&secret)).unwrap();
         let builder = Client::<K>::builder("stranger", "1").era(era);
         let stranger = K::wait(builder.http(&host.url)).unwrap();
         assert!(names::<K>(&stranger).is_empty());
         call::<K>(&stranger, "secret", json!({})).unwrap_err();
+        let refused = K::wait(stranger.request(&secret)).unwrap_err();
+        assert!(matches!(refused, CallError::Server { .. }), "{refused:?}");
         K::wait(client.close()).unwrap();
         K::wait(stranger.close()).unwrap();
         host.end();

@@ -50,6 +50,24 @@ pub fn a_tool_without_parameters_says_so<K: Kit>(_: &str) {
     host.end();
 }
 
+/// SCHEMA-08: a schema that is made from a type is of the default dialect, so it does not name one.
+pub fn schemas_of_types_are_of_the_default_dialect<K: Kit>(_: &str) {
+    #[derive(Deserialize, JsonSchema)]
+    struct Tree {
+        #[expect(dead_code, reason = "its schema is looked at")]
+        branches: Vec<Tree>,
+    }
+    let server = Server::<K>::new("schemas", "1")
+        .tool(Tool::new("prune").output::<Tree>(), async |_: Tree, _: Context| Ok(json!({ "branches": [] })));
+    let host: Host<K> = hosted(server, Default::default(), Events::new().1);
+    let tools = K::wait(host.client(EraChoice::Auto).list_tools()).unwrap();
+    for schema in [&tools[0].input_schema, tools[0].output_schema.as_ref().unwrap()] {
+        let text = schema.get();
+        assert!(!text.contains("$schema") && !text.contains("\"definitions\""), "{text}");
+    }
+    host.end();
+}
+
 /// TOOL-08: arguments that may be anything need a schema by hand, and whoever forgets is told so.
 pub fn a_tool_without_a_schema_is_refused<K: Kit>(_: &str) {
     let server = Server::<K>::new("schemas", "1").tool(Tool::new("x"), async |_: Json, _: Context| Ok(""));

@@ -7,7 +7,7 @@ fn strings(values: &[&str]) -> vec::Vec<String> {
     values.iter().map(ToString::to_string).collect()
 }
 
-/// ELIC-09
+/// ELIC-08, ELIC-09
 #[test]
 fn without_a_mode_it_is_a_form() {
     let text = r#"{"message":"Replace chain?","requestedSchema":{"type":"object","properties":{"ok":{"type":"boolean"}}}}"#;

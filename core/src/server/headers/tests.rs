@@ -45,7 +45,7 @@ fn version_and_method_are_compared_to_the_letter() {
     assert!(check_version(&head(&[("mcp-protocol-version", "2026-07-28")]), "2025-11-25").is_err());
 }
 
-/// HDR-42 to HDR-48
+/// HDR-23, HDR-42 to HDR-48
 #[test]
 fn mirrored_parameters_are_compared_by_value() {
     let mut tools = Tools::new();

@@ -86,7 +86,7 @@ fn a_state_is_opened_when_the_same_arguments_are_written_otherwise() {
     assert_eq!(config.open_state(at(0), &bound, &sealed).unwrap(), b"s");
 }
 
-/// MRTR-14, SEC-14, SEC-15: holding it proves nothing.
+/// ELIC-45, ELIC-46, MRTR-14, SEC-14, SEC-15: holding it proves nothing.
 #[test]
 fn a_state_is_refused_from_another_principal() {
     let config = config(Bare);

@@ -37,7 +37,7 @@ fn a_legacy_call_has_no_metadata_and_its_result_no_type() {
     assert_eq!(reply.structured::<std::collections::BTreeMap<String, u8>>().unwrap().unwrap()["n"], 1);
 }
 
-/// RPC-11, RPC-12, B21
+/// RPC-13, RPC-11, RPC-12, B21
 #[test]
 fn the_type_of_a_result_decides_what_it_is() {
     let mut peer = Peer::modern();

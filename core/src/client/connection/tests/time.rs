@@ -151,7 +151,7 @@ fn what_wakes_a_connection_is_named() {
     assert_eq!(peer.connection.wake_reason(), None);
 }
 
-/// `Limits::request` and `Limits::request_max`, each to the millisecond; CAN-23, CAN-24
+/// CAN-22: `Limits::request` and `Limits::request_max`, each to the millisecond; CAN-23, CAN-24
 #[test]
 fn limits_say_how_long_a_call_may_wait() {
     let mut limits = Limits::default();

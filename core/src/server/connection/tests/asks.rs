@@ -195,7 +195,7 @@ fn the_end_of_the_input_ends_asks() {
     }
 }
 
-/// ELIC-05, ROOT-09, HTTP-18, MRTR-01: refused before anything is sent.
+/// STDIO-08, ELIC-05, ROOT-09, HTTP-18, MRTR-01: refused before anything is sent.
 #[test]
 fn what_the_client_cannot_be_asked_is_not_sent() {
     let mut client = Client::able(config(), V, r#"{"roots":{}}"#);

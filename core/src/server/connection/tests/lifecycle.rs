@@ -12,7 +12,7 @@ fn initialize_echoes_a_spoken_version_and_tells_who_and_what() {
     );
 }
 
-/// B26, INIT-10, INIT-11
+/// INIT-16, B26, INIT-10, INIT-11
 #[test]
 fn initialize_answers_its_newest_legacy_version_to_what_it_does_not_speak() {
     for asked in ["2026-07-28", "1.0", "", "2031-01-01"] {
@@ -154,7 +154,7 @@ fn methods_of_the_other_era_and_unknown_ones_are_not_found() {
     assert!(client.ask(&modern("2", "server/discover", ""))[0].contains(r#""capabilities":{}"#));
 }
 
-/// VER-08, VER-09, RPC-31, META-18
+/// VER-06, VER-07, RPC-34, VER-08, VER-09, RPC-31, META-18
 #[test]
 fn eras_interleave_on_one_stream_and_share_nothing() {
     let mut client = Client::new(config());

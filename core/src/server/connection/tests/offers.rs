@@ -53,7 +53,7 @@ fn capabilities_and_methods_agree() {
     }
 }
 
-/// TOOL-04, RES-04, PROMPT-03, TOOL-06: a list is the same for whoever asks, whatever was asked before.
+/// RPC-33, TOOL-04, RES-04, PROMPT-03, TOOL-06: a list is the same for whoever asks, whatever was asked before.
 #[test]
 fn lists_depend_neither_on_the_connection_nor_on_what_came_before() {
     let list = |client: &mut Client| -> Vec<String> {
@@ -66,6 +66,23 @@ fn lists_depend_neither_on_the_connection_nor_on_what_came_before() {
     used.ask(&modern("1", "tools/list", r#""cursor":"after-1","#));
     assert_eq!(list(&mut used), first);
     assert_eq!(list(&mut used), first);
+}
+
+/// META-20, META-21: who a client says it is decides nothing.
+#[test]
+fn answers_do_not_depend_on_what_a_client_calls_itself() {
+    let answers = |name: &str| -> Vec<String> {
+        let mut client = Client::new(full());
+        let info =
+            format!(r#""_meta":{{"io.modelcontextprotocol/clientInfo":{{"name":"{name}","version":"9"}},"#);
+        let ask = |method: &str| modern("1", method, "").replace(r#""_meta":{"#, &info);
+        let lists = LISTS.iter().map(|(_, method)| client.ask(&ask(method)).remove(0));
+        let mut answers: Vec<_> = lists.collect();
+        answers.push(client.ask(&ask("server/discover")).remove(0));
+        answers.push(client.ask(&ask("tools/call")).remove(0));
+        answers
+    };
+    assert_eq!(answers("claude"), answers("root"));
 }
 
 /// TOOL-03, TOOL-14, RES-05, PROMPT-04: the set may change, and a name that went may come again.

@@ -298,7 +298,7 @@ fn what_a_slow_reader_is_to_be_told_is_merged_and_bounded() {
     }
 }
 
-/// SUBL-05, SUBL-06, SUBL-07: a legacy client that is ready is told of lists unasked, without an id.
+/// INIT-06, SUBL-05, SUBL-06, SUBL-07: a legacy client that is ready is told of lists unasked, without an id.
 #[test]
 fn a_legacy_session_is_told_of_lists_once_it_is_ready() {
     let mut client = Client::new(changing());
