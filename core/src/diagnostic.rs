@@ -24,6 +24,7 @@ pub struct Diagnostic {
 
 /// Whose doing something is. A peer can do wrong as often as it likes, so what is shown of the two differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Blame {
     /// This side's: of the application, its handlers, or the system that it runs on.
     Ours,

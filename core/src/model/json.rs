@@ -18,13 +18,18 @@ pub struct Json(Box<RawValue>);
 pub type JsonMap = BTreeMap<String, Json>;
 
 impl Json {
-    /// The JSON of a value. Fails where [`serde_json::to_string`] does: a map key that is not a string, or
-    /// a `Serialize` that fails.
+    /// The JSON of a value.
+    ///
+    /// # Errors
+    /// Where [`serde_json::to_string`] has some: a map key that is not a string, or a `Serialize` that fails.
     pub fn new(value: &(impl Serialize + ?Sized)) -> serde_json::Result<Self> {
         serde_json::value::to_raw_value(value).map(Self)
     }
 
     /// The JSON value that `text` holds. White space around it is dropped.
+    ///
+    /// # Errors
+    /// When it is not one JSON value.
     pub fn parse(text: impl Into<String>) -> serde_json::Result<Self> {
         RawValue::from_string(text.into()).map(Self)
     }
@@ -41,6 +46,9 @@ impl Json {
     }
 
     /// The value as a `T`, which may borrow from the text.
+    ///
+    /// # Errors
+    /// When it is not a `T`.
     pub fn decode<'a, T: Deserialize<'a>>(&'a self) -> serde_json::Result<T> {
         serde_json::from_str(self.get())
     }

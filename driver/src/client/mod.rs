@@ -70,12 +70,18 @@ impl<R: Runtime> Client<R> {
 
     /// Starts a server as a child process and connects to it, introducing itself with the name of the
     /// running program. See [`ClientBuilder`] for choices.
+    ///
+    /// # Errors
+    /// As of [`ClientBuilder::spawn`].
     pub fn spawn(command: impl Into<Command>) -> <R::Mode as Mode>::Reply<Self, Error> {
         ClientBuilder::<R>::of_this_program().spawn(command)
     }
 
     /// Connects to a server's URL, introducing itself with the name of the running program. See
     /// [`ClientBuilder`] for choices.
+    ///
+    /// # Errors
+    /// As of [`ClientBuilder::http`].
     #[cfg(feature = "http")]
     pub fn http(url: impl Into<String>) -> <R::Mode as Mode>::Reply<Self, Error> {
         ClientBuilder::<R>::of_this_program().http(url)
@@ -113,6 +119,9 @@ impl<R: Runtime> Client<R> {
 
     /// Closes the connection and waits until that is done: a session is ended, a child process has exited.
     /// Calls under way fail.
+    ///
+    /// # Errors
+    /// None so far.
     pub fn close(&self) -> <R::Mode as Mode>::Reply<(), Error> {
         let link = self.link.0.clone();
         link.close();
@@ -302,6 +311,9 @@ impl<R: Runtime> ClientBuilder<R> {
     }
 
     /// Starts a server as a child process and connects to it.
+    ///
+    /// # Errors
+    /// When the program cannot be started, or no revision is agreed on: it ends, is silent, or refuses.
     pub fn spawn(self, command: impl Into<Command>) -> <R::Mode as Mode>::Reply<Client<R>, Error> {
         let (runtime, command) = (self.runtime.clone(), command.into());
         runtime.run(Running::task(async move {
@@ -313,6 +325,9 @@ impl<R: Runtime> ClientBuilder<R> {
     }
 
     /// Connects to a server at the other end of a byte stream, which carries one message a line.
+    ///
+    /// # Errors
+    /// When no revision is agreed on, or the stream ends before.
     pub fn stream(self, stream: R::Stream) -> <R::Mode as Mode>::Reply<Client<R>, Error> {
         let runtime = self.runtime.clone();
         runtime.run(Running::task(async move {
@@ -323,6 +338,9 @@ impl<R: Runtime> ClientBuilder<R> {
     }
 
     /// Connects to a server's URL: Streamable HTTP.
+    ///
+    /// # Errors
+    /// When the URL is none that can be connected to, nobody answers, or no revision is agreed on.
     #[cfg(feature = "http")]
     pub fn http(self, url: impl Into<String>) -> <R::Mode as Mode>::Reply<Client<R>, Error> {
         let (runtime, url) = (self.runtime.clone(), url.into());

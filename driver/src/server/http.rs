@@ -51,6 +51,9 @@ impl<R: Runtime> Server<R> {
     }
 
     /// Binds the address and returns, so that its port is known before anybody connects.
+    ///
+    /// # Errors
+    /// As of [`serve_http`](Self::serve_http).
     pub fn bind_http(self, address: impl Into<String>) -> <R::Mode as Mode>::Reply<HttpServer<R>, Error> {
         let (runtime, address) = (self.runtime.clone(), address.into());
         runtime.run(Running::task(HttpServer::bind(self, address)))
@@ -236,6 +239,9 @@ impl<R: Runtime> HttpService<R> {
     /// Takes no more requests, lets those under way finish for so long, then answers with an error what is left.
     /// For an HTTP stack of your own that is about to stop; a server that listens has
     /// [`Stop::drain`](super::Stop::drain). Streams on which only others speak end at once.
+    ///
+    /// # Errors
+    /// None so far.
     pub fn drain(self: &Arc<Self>, limit: Duration) -> <R::Mode as Mode>::Reply<(), Error> {
         let service = self.clone();
         self.runtime().run(Running::task(async move {
@@ -363,6 +369,9 @@ impl<R: Runtime> HttpServer<R> {
     }
 
     /// Serves until it is stopped: then no connection is accepted any more, and requests under way finish.
+    ///
+    /// # Errors
+    /// None so far: connections that fail, and accepting that does, are reported and gone on with.
     pub fn serve(self) -> <R::Mode as Mode>::Reply<(), Error> {
         let runtime = self.service.runtime().clone();
         runtime.run(Running::task(async move {
