@@ -385,7 +385,7 @@ impl Config {
     pub(super) fn delivers(&self, era: Era, transport: Transport) -> bool {
         match (transport, era) {
             (Transport::Stream, _) => true,
-            (Transport::Http, Era::Modern) => !self.http.json_only,
+            (Transport::Http, Era::Modern) => !self.http.json_responses,
             (Transport::Http, Era::Legacy) => self.http.session_streams && !self.http.stateless,
         }
     }

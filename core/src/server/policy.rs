@@ -30,7 +30,7 @@ pub struct HttpPolicy {
     /// Demands an access token of every request. Default `None`: no token is looked at.
     pub resource_server: Option<ResourceServer>,
     /// Never answer with an event stream, so that progress and log messages are dropped. Default `false`.
-    pub json_only: bool,
+    pub json_responses: bool,
     /// Whether a legacy client may open a stream with a GET, for messages that belong to no request of its own.
     /// Default `true`; otherwise a GET is answered 405.
     pub session_streams: bool,
@@ -57,7 +57,7 @@ impl Default for HttpPolicy {
             origins: Origins::default(),
             cors: None,
             resource_server: None,
-            json_only: false,
+            json_responses: false,
             session_streams: true,
             resumable: true,
             http_sse: None,
@@ -120,8 +120,8 @@ impl HttpPolicy {
 
     /// Whether event streams are never used.
     #[must_use]
-    pub fn json_only(mut self, json_only: bool) -> Self {
-        self.json_only = json_only;
+    pub fn json_responses(mut self, json_responses: bool) -> Self {
+        self.json_responses = json_responses;
         self
     }
 

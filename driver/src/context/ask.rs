@@ -72,7 +72,7 @@ impl Context {
     /// The answer is checked against the form. A form must never ask for secrets: those go to a page of your own,
     /// by [`elicit_url`](Self::elicit_url) (ELIC-34).
     ///
-    /// A user who says no is an error, [`Unanswered::Declined`] or [`Unanswered::Dismissed`]. Left by `?`, the
+    /// A user who says no is an error, [`Unanswered::Declined`] or [`Unanswered::Cancelled`]. Left by `?`, the
     /// tool fails with a text that says so. To go on instead, use [`optional`](Ask::optional), or match.
     ///
     /// <https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation>
@@ -194,7 +194,7 @@ impl<T> Ask<T> {
     {
         let Self { cx, key, question, timeout, read } = self;
         let read: Read<Option<T>> = Box::new(move |answer| match read(answer) {
-            Err(Unread::Answer(Unanswered::Declined | Unanswered::Dismissed)) => Ok(None),
+            Err(Unread::Answer(Unanswered::Declined | Unanswered::Cancelled)) => Ok(None),
             outcome => outcome.map(Some),
         });
         Ask { cx, key, question, timeout, read }
@@ -245,7 +245,7 @@ pub enum Unanswered {
     /// The user said no.
     Declined,
     /// The user turned away without a decision.
-    Dismissed,
+    Cancelled,
     /// The client could not be asked, or did not answer as it should.
     Failed(AskError),
     /// Not yet: return, by `?`. What the handler returns does not count.
@@ -266,7 +266,7 @@ impl fmt::Display for Unanswered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Declined => f.write_str("the user declined to answer"),
-            Self::Dismissed => f.write_str("the user dismissed the question"),
+            Self::Cancelled => f.write_str("the user dismissed the question"),
             Self::Failed(error) => error.fmt(f),
             Self::Leave(_) => f.write_str("the client has not been asked yet"),
         }
@@ -319,7 +319,7 @@ fn agreed(answer: &Json) -> Result<ElicitResult, Unread> {
     match result.action {
         ElicitAction::Accept => Ok(result),
         ElicitAction::Decline => Err(Unread::Answer(Unanswered::Declined)),
-        ElicitAction::Cancel => Err(Unread::Answer(Unanswered::Dismissed)),
+        ElicitAction::Cancel => Err(Unread::Answer(Unanswered::Cancelled)),
     }
 }
 

@@ -178,7 +178,7 @@ impl CallState {
             // Asked again and again, whoever said no would never be rid of it.
             match answer.map(|answer| answer.action) {
                 Some(ElicitAction::Decline) => return Verdict::Outcome(Err(Unanswered::Declined.into())),
-                Some(ElicitAction::Cancel) => return Verdict::Outcome(Err(Unanswered::Dismissed.into())),
+                Some(ElicitAction::Cancel) => return Verdict::Outcome(Err(Unanswered::Cancelled.into())),
                 Some(ElicitAction::Accept) | None => {}
             }
             required = required.ask(key, ElicitRequestParams::from(page));

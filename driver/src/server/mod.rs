@@ -323,14 +323,14 @@ impl<R: Runtime> Server<R> {
     /// not fit is told to the model, by path. Default `true`. Types are decoded in any case, and what decoding
     /// demands is not checked twice. Needs the feature `jsonschema`.
     #[must_use]
-    pub fn validate_arguments(self, validate: bool) -> Self {
-        self.configure(|config| config.check_arguments = validate)
+    pub fn check_arguments(self, check: bool) -> Self {
+        self.configure(|config| config.check_arguments = check)
     }
 
     /// What is done about structured content that does not fit the output schema of its tool. Default
     /// [`OutputCheck::Strict`]. Without the feature `jsonschema`, only whether there is some is looked at.
     #[must_use]
-    pub fn output_check(self, check: OutputCheck) -> Self {
+    pub fn check_output(self, check: OutputCheck) -> Self {
         self.configure(|config| config.check_output = check)
     }
 
@@ -438,6 +438,12 @@ impl<R: Runtime> Server<R> {
 
     /// Serves one client on standard input and output, until it closes them. Nothing else in the process
     /// may use the two: see [`Stdio::take`].
+    ///
+    /// # Errors
+    /// When the definition of the server is not valid, there is no entropy for keys, or standard input and output
+    /// are taken already. That the client goes away is none.
+    ///
+    /// <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio>
     pub fn serve_stdio(self) -> <R::Mode as Mode>::Reply<(), Error> {
         let runtime = self.runtime.clone();
         runtime.run(Running::task(async move {
@@ -454,6 +460,9 @@ impl<R: Runtime> Server<R> {
     }
 
     /// Serves one client on a byte stream, one message a line, until it closes the stream.
+    ///
+    /// # Errors
+    /// When the definition of the server is not valid, or there is no entropy for keys.
     pub fn serve_stream(self, stream: R::Stream) -> <R::Mode as Mode>::Reply<(), Error> {
         let runtime = self.runtime.clone();
         runtime.run(Running::task(async move {

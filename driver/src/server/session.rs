@@ -28,7 +28,7 @@ impl<R: Runtime> Server<R> {
     /// nowhere, and legacy clients cannot be asked anything.
     #[must_use]
     pub fn json_responses(self) -> Self {
-        self.configure(|config| config.http.json_only = true)
+        self.configure(|config| config.http.json_responses = true)
     }
 
     /// Gives legacy clients over HTTP no session, so that any process can answer any request. What needs a

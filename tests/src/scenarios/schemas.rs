@@ -142,7 +142,7 @@ pub fn a_type_is_checked_for_what_its_schema_adds<K: Kit>(_: &str) {
 pub fn checks_of_arguments_can_be_switched_off<K: Kit>(_: &str) {
     let off = || {
         let (server, events) = server::<K>();
-        (server.validate_arguments(false), events)
+        (server.check_arguments(false), events)
     };
     each_era::<K>(off, |_, client, _| {
         assert_eq!(call::<K>(client, "by_hand", json!({ "id": 7 })).unwrap().text(), "served");
@@ -191,7 +191,7 @@ pub fn checks_of_results_can_warn_or_be_off<K: Kit>(_: &str) {
     for check in [OutputCheck::Warn, OutputCheck::Off] {
         let lax = || {
             let (server, events) = server::<K>();
-            (server.output_check(check), events)
+            (server.check_output(check), events)
         };
         each_era::<K>(lax, |_, client, events| {
             assert!(call::<K>(client, "wrong", json!({})).unwrap().text().contains("secret"));

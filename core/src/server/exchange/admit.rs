@@ -158,6 +158,6 @@ impl Accepts {
     /// What is left of it under a policy: a client that takes only events gets them even where they are
     /// otherwise not used.
     pub(super) fn under(self, policy: &HttpPolicy) -> Self {
-        Self { events: self.events && !(policy.json_only && self.json), ..self }
+        Self { events: self.events && !(policy.json_responses && self.json), ..self }
     }
 }

@@ -211,7 +211,7 @@ fn a_client_that_takes_no_events_cannot_be_asked() {
     let trip = &mut web.ask(head, CALL);
     assert_eq!(trip.exchange.ask(now(), trip.calls[0].0, &ROOTS, None), Err(AskError::Unreachable));
 
-    let mut web = Web::new(config().http(HttpPolicy::default().json_only(true)));
+    let mut web = Web::new(config().http(HttpPolicy::default().json_responses(true)));
     let session = web.open_able(V, r#"{"roots":{}}"#);
     let trip = &mut web.ask(legacy_head(Some(&session)), CALL);
     assert_eq!(trip.exchange.ask(now(), trip.calls[0].0, &ROOTS, None), Err(AskError::Unreachable));

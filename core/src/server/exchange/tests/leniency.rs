@@ -18,8 +18,8 @@ fn a_partial_accept_is_served_unless_switched_off() {
         assert_eq!(status(&mut strict, Some(accept)), 200, "{accept}");
     }
     // What the server itself prefers is no fault of the client.
-    let json_only = HttpPolicy::default().json_only(true);
-    let mut strict = Web::new(config().leniency(Leniency::strict()).http(json_only));
+    let json_responses = HttpPolicy::default().json_responses(true);
+    let mut strict = Web::new(config().leniency(Leniency::strict()).http(json_responses));
     assert_eq!(status(&mut strict, Some("application/json, text/event-stream")), 200);
 }
 

@@ -74,7 +74,7 @@ fn notifications_that_nobody_asked_for_change_nothing() {
         web.drive(&mut trip);
         assert_eq!(trip.field("content-type"), "application/json");
     }
-    let mut web = Web::new(config().http(HttpPolicy::default().json_only(true)));
+    let mut web = Web::new(config().http(HttpPolicy::default().json_responses(true)));
     let mut trip = web.ask(call_head(), &asking);
     trip.exchange.progress(now(), trip.calls[0].0, &Progress::new(1.0));
     web.drive(&mut trip);

@@ -192,7 +192,7 @@ fn a_stream_that_cannot_be_taken_up_is_not_closed() {
         ("2025-06-18", policy(), "*/*"),
         (V, policy().resumable(false), "*/*"),
         (V, policy().session_streams(false), "*/*"),
-        (V, policy().json_only(true), "*/*"),
+        (V, policy().json_responses(true), "*/*"),
         (V, policy(), "application/json"),
     ] {
         let mut web = Web::new(config().http(http));

@@ -146,7 +146,7 @@ fn over_http_is_declared_what_is_delivered_there() {
     };
     assert_eq!(discover(changing()), (3, 1));
     assert_eq!(discover(full()), (0, 0));
-    let policy = HttpPolicy { json_only: true, ..HttpPolicy::default() };
+    let policy = HttpPolicy { json_responses: true, ..HttpPolicy::default() };
     let silent = changing().http(policy);
     assert_eq!(discover(silent.clone()), (0, 0));
     for config in [silent, full()] {
