@@ -114,6 +114,7 @@ fn config(limits: Limits) -> Arc<Config> {
     let mut config = Config::new(Implementation::new("s", "1"));
     // With the one set of bounds the machine answers lists itself, with the other they are handed out.
     config.hand_out_all = limits.in_flight < Limits::default().in_flight;
+    config.http.http_sse = Some(HttpSse::new("/sse", "/messages"));
     let config = config.tools(tools).prompts(prompts).resources(resources).templates(templates);
     Arc::new(
         config
@@ -334,10 +335,15 @@ fn head(script: &mut Script<'_>, session: &SessionId) -> RequestHead {
     let choice = script.byte();
     let method = match choice % 16 {
         15 => "DELETE",
-        13 => "GET",
+        11 | 13 => "GET",
         _ => "POST",
     };
-    let mut head = RequestHead::new(method, "/mcp");
+    let target = match choice % 16 {
+        11 => "/sse",
+        9 => "/messages?sessionId=a",
+        _ => "/mcp",
+    };
+    let mut head = RequestHead::new(method, target);
     head.headers.push("Host", "localhost");
     head.headers.push("Content-Type", "application/json");
     if choice & 1 == 1 {
@@ -371,6 +377,7 @@ fn run_exchange(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
     let transmit = limits.transmit;
     let mut sessions = Sessions::new(&limits, Seed::new([7; 32]));
     let config = config(limits);
+    let mut streams = SseSessions::new(&config.limits, Seed::new([8; 32]));
     let session = handshake(&config, &mut sessions, script.byte());
     let config = if script.byte() % 16 == 0 { protected(&config) } else { config };
     let head = head(&mut script, &session);
@@ -428,10 +435,15 @@ fn run_exchange(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
             },
             21 => exchange.handle_admission(now, admission(script.byte())),
             22 => exchange.publish(now, &change(script.byte())),
-            23 if script.byte() > 200 => exchange.shutdown(now),
+            23 => match script.byte() {
+                0..150 => exchange.handle_message(now, script.message()),
+                150..160 => exchange.handle_sse(now, SseAnswer::Stalled),
+                160..200 => exchange.handle_sse(now, SseAnswer::Done),
+                200.. => exchange.shutdown(now),
+            },
             _ => {}
         }
-        said.hear(&mut exchange, &mut sessions, now);
+        said.hear(&mut exchange, &mut sessions, &mut streams, now);
         assert!(exchange.transmit().len() <= transmit + LARGEST || transmit > LARGEST, "too much is held");
         if drain == Drain::Always {
             take(&mut exchange, &mut transcript.0);
@@ -449,13 +461,15 @@ fn run_exchange(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
     exchange.handle_end(at(clock), End::Complete);
     exchange.handle_grant(at(clock), grant(0));
     for call in 0..16 {
-        said.hear(&mut exchange, &mut sessions, at(clock));
+        said.hear(&mut exchange, &mut sessions, &mut streams, at(clock));
         exchange.respond(at(clock), CallId(call), &*result(2));
     }
     exchange.shutdown(at(clock));
-    said.hear(&mut exchange, &mut sessions, at(clock));
+    said.hear(&mut exchange, &mut sessions, &mut streams, at(clock));
+    exchange.give_up(at(clock));
+    said.hear(&mut exchange, &mut sessions, &mut streams, at(clock));
     take(&mut exchange, &mut transcript.0);
-    said.hear(&mut exchange, &mut sessions, at(clock));
+    said.hear(&mut exchange, &mut sessions, &mut streams, at(clock));
     assert!(said.ended && exchange.poll_timeout().is_none(), "it does not come to an end");
     said.check(&transcript.0);
     transcript.1 = said.lines;
@@ -496,7 +510,13 @@ struct Said {
 }
 
 impl Said {
-    fn hear(&mut self, exchange: &mut Exchange, sessions: &mut Sessions, now: Now) {
+    fn hear(
+        &mut self,
+        exchange: &mut Exchange,
+        sessions: &mut Sessions,
+        streams: &mut SseSessions,
+        now: Now,
+    ) {
         while let Some(output) = exchange.poll_output() {
             assert!(!self.ended, "something after the end");
             match output {
@@ -509,6 +529,10 @@ impl Said {
                 ExchangeOutput::Session(ref query) => {
                     let answer = sessions.handle_query(now, query.clone());
                     exchange.handle_session(now, answer);
+                }
+                ExchangeOutput::Sse(ref query) => {
+                    let answer = streams.handle_query(query.clone());
+                    exchange.handle_sse(now, answer);
                 }
                 ExchangeOutput::Head(ref head, length) => {
                     assert!(self.head.is_none(), "a second head");
@@ -530,7 +554,7 @@ impl Said {
                 let mut decoder = Decoder::new(usize::MAX, 64);
                 let mut rest = body;
                 while let Some(item) = decoder.next(&mut rest) {
-                    if let SseItem::Event { data, .. } = item {
+                    if let SseItem::Event { data, event: "message", .. } = item {
                         assert!(
                             serde_json::from_str::<IgnoredAny>(data).is_ok(),
                             "an event that is no message"

@@ -7,6 +7,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::fmt;
 
 use super::{Exchange, ExchangeOutput, Stage};
 use crate::dialect::Era;
@@ -19,13 +20,18 @@ use crate::server::sessions::SessionId;
 use crate::time::Now;
 use crate::wire::jsonrpc;
 
-/// The server at the other end of an event stream.
-#[derive(Debug)]
+/// The server at the other end of an event stream. Prints without what it holds.
 pub(super) struct Connected {
     pub(super) connection: Connection,
     session: SessionId,
     /// Whether the table knows that further messages are taken.
     takes: bool,
+}
+
+impl fmt::Debug for Connected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connected").field("takes", &self.takes).finish_non_exhaustive()
+    }
 }
 
 impl Exchange {

@@ -72,6 +72,8 @@ fn scripts_reach_what_matters() {
         "notifications/resources/updated",
         "\"resultType\":\"complete\",\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":18",
         "too many subscriptions are open",
+        "event: endpoint\ndata: /messages?sessionId=",
+        "event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":",
     ] {
         assert!(sent.contains(part), "never sent: {part}");
     }
@@ -86,6 +88,9 @@ fn scripts_reach_what_matters() {
         "Listen {",
         "Record {",
         "Detach {",
+        "Sse(SseQuery::Open",
+        "Sse(SseQuery::Send",
+        "Sse(SseQuery::Close",
     ] {
         assert!(said.iter().any(|line| line.contains(part)), "never said: {part}");
     }
