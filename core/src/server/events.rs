@@ -48,6 +48,11 @@ impl StreamId {
         (alloc::format!("{id}") == text).then_some(id)
     }
 
+    /// Whether it is the stream of a session, and not that of a request.
+    pub(super) const fn is_of_session(self) -> bool {
+        self.exchange.is_none()
+    }
+
     /// The exchange that carries the request, for a stream of this table.
     pub(super) fn exchange(self, table: u32) -> Option<ExchangeId> {
         self.exchange.filter(|_| self.table == table)
@@ -131,6 +136,14 @@ pub trait EventStore: fmt::Debug + Send {
     /// The events of a stream after the one with this number, in order. `None` when no event of this stream
     /// is kept for this session: another session's events are never to be given out (HTTPL-41).
     fn after(&mut self, session: &SessionId, stream: StreamId, number: u64) -> Option<Vec<Event>>;
+
+    /// Whether an event of the stream of a session, after the one with this number, has this message. Asked before
+    /// something is kept for a client that does not listen, so that it is not kept twice, and for all of them when
+    /// something is published: a store that can tell without reading them all does well to say so itself.
+    fn repeats(&mut self, session: &SessionId, stream: StreamId, number: u64, message: &[u8]) -> bool {
+        let after = self.after(session, stream, number).unwrap_or_default();
+        after.iter().any(|event| *event.message == *message)
+    }
 
     /// The session has ended.
     fn forget(&mut self, session: &SessionId);

@@ -32,6 +32,9 @@ impl<R: Runtime> Server<R> {
     /// Decides what is there for whom: what is not there for somebody is in none of its lists, and asking for it
     /// is answered like asking for what nobody has. Default: everything for everybody.
     ///
+    /// So a legacy client cannot subscribe to such a resource either: that is answered like a resource which is not
+    /// there.
+    ///
     /// The rule is asked often and in the middle of a request, so it decides by what it is given: it neither
     /// waits nor calls the server. One that panics shows nothing.
     ///
@@ -55,6 +58,9 @@ impl<R: Runtime> Server<R> {
 
     /// Asks whether a modern client may listen for changes; the error that refuses is for the client. What it
     /// could not see otherwise it should not hear of either.
+    ///
+    /// Legacy clients are not asked about: they subscribe to single resources, and [`visible`](Self::visible) decides
+    /// which of them are there for whom.
     ///
     /// ```
     /// # use mcp_driver::{ErrorObject, Runtime, Server};

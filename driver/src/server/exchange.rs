@@ -191,9 +191,10 @@ impl<R: Runtime> ExchangeHandle<R> {
     }
 
     /// Something has changed that the client listens for.
-    pub(super) fn tell(&self, config: Arc<Config>, change: &Change) {
+    pub(super) fn tell(&self, change: &Change) {
         self.pass_on(|Inner { machine, .. }, now| {
-            machine.handle_config(now, config);
+            // Looked at under its lock: of two who tell at once, none brings an older one back.
+            machine.handle_config(now, self.service.shared().live.offer().config().clone());
             machine.publish(now, change);
         });
     }

@@ -165,7 +165,11 @@ impl<R: Runtime> HttpService<R> {
                     continue;
                 }
                 let exchange = output.exchange().and_then(|exchange| self.routed(exchange));
-                if let Some(exchange) = exchange {
+                let Some(exchange) = exchange else { continue };
+                if let SessionOutput::Cancel { .. } = output {
+                    // A handler is dropped with it: code of the application, which nobody else waits for.
+                    self.runtime().spawn(Box::pin(async move { exchange.handle_output(output) }));
+                } else {
                     exchange.handle_output(output);
                 }
             }
@@ -286,7 +290,7 @@ impl<R: Runtime> Member for HttpService<R> {
     fn tell(&self, change: &Change) {
         let offer = self.shared.live.offer();
         let ids = self.listeners().told(change);
-        self.find(ids).iter().for_each(|exchange| exchange.tell(offer.config().clone(), change));
+        self.find(ids).iter().for_each(|exchange| exchange.tell(change));
         let ids = self.streams().exchanges().collect();
         self.find(ids).iter().for_each(|exchange| exchange.tell_stream(change));
         self.sessions().publish(self.now(), offer.config(), change);

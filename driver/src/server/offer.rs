@@ -198,6 +198,8 @@ fn completable(known: bool, kind: &str, name: &str, argument: &str) -> Result<()
 /// The snapshot in force.
 pub(crate) struct Live {
     offer: Mutex<Arc<Offer>>,
+    /// Held by who makes the next one, which takes a while: schemas are read.
+    changing: Mutex<()>,
     /// Counts the snapshots, so that whoever has one sees without the lock whether it is still in force.
     generation: AtomicU64,
     bus: Mutex<Arc<dyn Bus>>,
@@ -210,6 +212,7 @@ impl Live {
         let offer = Offer { config: Arc::new(config), handlers: Handlers::default() };
         Self {
             offer: Mutex::new(Arc::new(offer)),
+            changing: Mutex::default(),
             generation: AtomicU64::new(0),
             bus: Mutex::new(Arc::new(LocalBus::new())),
             on_error: OnceLock::new(),
@@ -264,19 +267,23 @@ impl Live {
         change(Arc::make_mut(&mut self.lock()))
     }
 
-    /// Puts another snapshot in force, or none if `change` fails. Returns the old and the new one; the old
-    /// one may be dropped with no lock held.
+    /// Puts another snapshot in force, or none if `change` fails. Returns the old and the new one, and drops none of
+    /// them with a lock held. Whoever adds handlers keeps them until this returns, so that none goes before.
     pub(crate) fn replace(
         &self,
         change: impl FnOnce(&mut Offer) -> Result<(), ApiMisuse>,
     ) -> Result<(Arc<Offer>, Arc<Offer>), ApiMisuse> {
-        let mut offer = self.lock();
-        let mut next = Offer::clone(&offer);
-        change(&mut next)?;
+        let changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut next = Offer::clone(&self.offer());
+        let changed = change(&mut next);
         let next = Arc::new(next);
-        let old = std::mem::replace(&mut *offer, next.clone());
-        self.generation.fetch_add(1, Ordering::Release);
-        Ok((old, next))
+        let old = changed.map(|()| {
+            let mut offer = self.lock();
+            self.generation.fetch_add(1, Ordering::Release);
+            std::mem::replace(&mut *offer, next.clone())
+        });
+        drop(changing);
+        Ok((old?, next))
     }
 
     fn lock(&self) -> MutexGuard<'_, Arc<Offer>> {

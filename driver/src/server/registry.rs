@@ -8,7 +8,7 @@ use mcp_proto::server::Change;
 
 use super::offer::{Live, Offer};
 use crate::completion::ForCompletion;
-use crate::handler::{HandlerFor, Takes};
+use crate::handler::{Boxed, HandlerFor, Run, Takes};
 use crate::prompt::{ForPrompt, Prompt, PromptArguments};
 use crate::resource::{ForResource, ForTemplate, Resource, ResourceTemplate};
 use crate::tool::{Tool, ToolHandler};
@@ -47,7 +47,9 @@ impl Registry {
         // Code of the application runs before the lock is taken, not under it.
         let mut changes = Changes::default();
         change(&mut changes);
-        let mut steps = changes.steps.into_iter();
+        // Handlers of the application go after the lock is free, also where a step fails.
+        let Changes { steps, handlers: _kept } = changes;
+        let mut steps = steps.into_iter();
         let replaced = self.live.replace(|offer| steps.try_for_each(|step| step(offer)))?;
         let (old, new) = replaced;
         self.live.warn(Some(&old), &new);
@@ -79,6 +81,8 @@ impl fmt::Debug for Registry {
 #[derive(Default)]
 pub struct Changes {
     steps: Vec<Step>,
+    /// The handlers that the steps add.
+    handlers: Vec<Run>,
 }
 
 type Step = Box<dyn FnOnce(&mut Offer) -> Result<(), ApiMisuse>>;
@@ -87,6 +91,7 @@ impl Changes {
     /// Adds a tool, at the end of the list. To replace one, remove it first.
     pub fn tool<M>(&mut self, tool: Tool, handler: impl ToolHandler<M>) {
         let handler = handler.into_handler();
+        self.handlers.push(handler.run.clone());
         self.step(|offer| offer.add_tool(tool, handler));
     }
 
@@ -96,13 +101,13 @@ impl Changes {
         prompt: Prompt,
         handler: impl HandlerFor<ForPrompt, M>,
     ) {
-        let handler = handler.into_handler();
+        let handler = self.keep(handler.into_handler());
         self.step(|offer| offer.add_prompt::<A>(prompt, handler));
     }
 
     /// Adds a resource.
     pub fn resource<M>(&mut self, resource: Resource, handler: impl HandlerFor<ForResource, M>) {
-        let handler = handler.into_handler();
+        let handler = self.keep(handler.into_handler());
         self.step(|offer| offer.add_resource(resource, handler));
     }
 
@@ -112,7 +117,7 @@ impl Changes {
         template: ResourceTemplate,
         handler: impl HandlerFor<ForTemplate, M>,
     ) {
-        let handler = handler.into_handler();
+        let handler = self.keep(handler.into_handler());
         self.step(|offer| offer.add_template(template, handler));
     }
 
@@ -123,7 +128,8 @@ impl Changes {
         argument: &str,
         handler: impl HandlerFor<ForCompletion, M>,
     ) {
-        let (prompt, argument, handler) = (prompt.to_owned(), argument.to_owned(), handler.into_handler());
+        let (prompt, argument, handler) =
+            (prompt.to_owned(), argument.to_owned(), self.keep(handler.into_handler()));
         self.step(move |offer| offer.complete_prompt(&prompt, &argument, handler));
     }
 
@@ -135,7 +141,7 @@ impl Changes {
         handler: impl HandlerFor<ForCompletion, M>,
     ) {
         let (template, variable, handler) =
-            (uri_template.to_owned(), variable.to_owned(), handler.into_handler());
+            (uri_template.to_owned(), variable.to_owned(), self.keep(handler.into_handler()));
         self.step(move |offer| offer.complete_template(&template, &variable, handler));
     }
 
@@ -173,6 +179,11 @@ impl Changes {
             offer.remove_template(&template);
             Ok(())
         });
+    }
+
+    fn keep(&mut self, handler: Boxed) -> Boxed {
+        self.handlers.push(handler.0.clone());
+        handler
     }
 
     fn step(&mut self, step: impl FnOnce(&mut Offer) -> Result<(), ApiMisuse> + 'static) {

@@ -4,6 +4,7 @@
 mod tests;
 
 use alloc::collections::{BTreeMap, VecDeque};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::{Event, EventStore, StreamId};
@@ -11,7 +12,7 @@ use crate::limits::Limits;
 use crate::server::sessions::SessionId;
 
 /// What an event costs besides its message, about.
-const EACH: usize = 128;
+const EACH: usize = 160;
 
 /// Keeps the newest events of each session within [`Limits::events`] and [`Limits::event_bytes`], and of all
 /// sessions together within [`Limits::all_event_bytes`]. The oldest give way.
@@ -32,6 +33,8 @@ pub struct MemoryEvents {
 struct Held {
     /// Its events by age.
     serials: VecDeque<u64>,
+    /// The last event with each message on the stream of the session.
+    said: BTreeMap<Arc<[u8]>, u64>,
     bytes: usize,
 }
 
@@ -61,6 +64,9 @@ impl MemoryEvents {
         if let Some(held) = self.sessions.get_mut(&session) {
             // The oldest of all is also the oldest of its session.
             held.serials.pop_front();
+            if held.said.get(&event.message) == Some(&serial) {
+                held.said.remove(&event.message);
+            }
             held.bytes -= size;
             if held.serials.is_empty() {
                 self.sessions.remove(&session);
@@ -91,6 +97,9 @@ impl EventStore for MemoryEvents {
         let held = self.sessions.entry(session.clone()).or_default();
         held.serials.push_back(self.serial);
         held.bytes += size;
+        if event.id.stream.is_of_session() {
+            held.said.insert(Arc::clone(&event.message), self.serial);
+        }
         self.events.insert(self.serial, (session.clone(), event.clone()));
     }
 
@@ -106,6 +115,12 @@ impl EventStore for MemoryEvents {
         let after = of_stream.inspect(|_| known = true).filter(|event| event.id.number > number);
         let after = after.cloned().collect();
         known.then_some(after)
+    }
+
+    fn repeats(&mut self, session: &SessionId, stream: StreamId, number: u64, message: &[u8]) -> bool {
+        let said = self.sessions.get(session).and_then(|held| held.said.get(message));
+        let said = said.and_then(|serial| self.events.get(serial));
+        said.is_some_and(|(_, event)| event.id.stream == stream && event.id.number > number)
     }
 
     fn forget(&mut self, session: &SessionId) {

@@ -9,6 +9,7 @@
 #[cfg(test)]
 mod tests;
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::{Session, SessionAnswer, SessionId, SessionOutput, Sessions};
@@ -204,19 +205,20 @@ impl Sessions {
     /// and when none is open, as soon as one is. What is waiting already is not sent twice; the oldest of too
     /// many gives way (see [`Limits::events`](crate::limits::Limits::events)).
     pub fn send(&mut self, _now: Now, session: &SessionId, message: &[u8]) {
+        self.send_shared(session, &Arc::from(message));
+    }
+
+    pub(super) fn send_shared(&mut self, session: &SessionId, message: &Arc<[u8]>) {
         let Some(given) = self.own_stream(session) else { return };
         let Some(own) = self.open.get_mut(session).and_then(|entry| entry.streams.own.as_mut()) else {
             return;
         };
         let carrier = own.carriers.last().copied();
-        if carrier.is_none() {
-            let waiting = self.store.after(session, given.stream, given.number).unwrap_or_default();
-            if waiting.iter().any(|event| *event.message == *message) {
-                return;
-            }
+        if carrier.is_none() && self.store.repeats(session, given.stream, given.number, message) {
+            return;
         }
         own.last += 1;
-        let event = Event::new(EventId::new(own.stream, own.last), message, false);
+        let event = Event::new(EventId::new(own.stream, own.last), Arc::clone(message), false);
         self.store.append(session, &event);
         if let Some(exchange) = carrier {
             own.given = own.last;

@@ -100,3 +100,33 @@ fn the_id_of_an_event_names_its_stream_and_is_read_back() {
         assert_eq!(EventId::parse(text), None, "{text}");
     }
 }
+
+/// What waits on the stream of a session is found by what it says, for as long as it is kept.
+#[test]
+fn a_message_that_waits_is_known() {
+    let session = SessionId::new("s");
+    let mut store = store(2, 10_000, 10_000);
+    let own = StreamId::of_session(7, 1);
+    let repeats = |store: &mut MemoryEvents, number, message: &str| {
+        let by_all = store.after(&session, own, number).unwrap_or_default();
+        let known = store.repeats(&session, own, number, message.as_bytes());
+        assert_eq!(known, by_all.iter().any(|event| *event.message == *message.as_bytes()), "{message}");
+        known
+    };
+    store.append(&session, &event(own, 1, "a"));
+    store.append(&session, &event(own, 2, "b"));
+    assert!(repeats(&mut store, 0, "a") && repeats(&mut store, 1, "b") && !repeats(&mut store, 1, "a"));
+    assert!(!store.repeats(&SessionId::new("other"), own, 0, b"a"));
+    assert!(!store.repeats(&session, StreamId::of_session(7, 2), 0, b"a"));
+    // Said again, it is known by its last place, also when the first one has given way.
+    store.append(&session, &event(own, 3, "b"));
+    assert!(!repeats(&mut store, 0, "a") && repeats(&mut store, 2, "b"));
+    store.append(&session, &event(own, 4, "c"));
+    assert!(repeats(&mut store, 0, "b"));
+    store.append(&session, &event(own, 5, "c"));
+    assert!(!repeats(&mut store, 0, "b") && repeats(&mut store, 4, "c"));
+    store.append(&session, &event(stream(1), 1, "d"));
+    assert!(!store.repeats(&session, stream(1), 0, b"d"), "only what is said on the stream of a session");
+    store.forget(&session);
+    assert!(!repeats(&mut store, 0, "c"));
+}
