@@ -1,6 +1,6 @@
 //! Errors by blame: the peer's, the call's, the embedding application's.
 
-use crate::model::Json;
+use crate::client::{Continuation, Unmet};
 use crate::text::Excerpt;
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -171,10 +171,12 @@ pub enum CallError {
         /// What was expected and what came.
         reason: String,
     },
-    /// The server wants to be told more before it goes on (`input_required`).
+    /// The server wants to be told more before it goes on (`input_required`), and was not.
     InputRequired {
-        /// The whole result, as it came: input requests and request state.
-        result: Json,
+        /// Why not.
+        why: Unmet,
+        /// What is needed to go on with the call after all.
+        continuation: Box<Continuation>,
     },
     /// The server wants authorization: HTTP 401 or 403.
     Unauthorized {
@@ -214,7 +216,7 @@ impl fmt::Display for CallError {
             Self::Unsupported { what } => write!(f, "the server does not offer {what}; nothing was sent"),
             Self::Broken { reason, .. } => f.write_str(reason),
             Self::Invalid { reason } => write!(f, "the server broke the protocol: {reason}"),
-            Self::InputRequired { .. } => f.write_str("the server needs input before it can go on"),
+            Self::InputRequired { why, .. } => write!(f, "the server needs input before it can go on: {why}"),
             Self::Unauthorized { status } => write!(f, "the server wants authorization (HTTP {status})"),
             Self::Full(full) => full.fmt(f),
             Self::Misuse(misuse) => misuse.fmt(f),

@@ -60,6 +60,12 @@ pub struct Limits {
     /// Requests to the client that one connection or exchange of a server has open. Default 1,024, about 100 bytes
     /// each; a further one fails.
     pub asks: usize,
+    /// What servers ask of one client that is open at one time. Default 64, each with its parameters; a further
+    /// request of a legacy server is answered with an error, and a call that asks for more ends.
+    pub asked: usize,
+    /// How often a modern server may answer one call with `input_required`. Default 10; then the call ends with an
+    /// error, from which it can be gone on with.
+    pub call_rounds: usize,
     /// How often a server asks a legacy client on behalf of one call that is answered `input_required`.
     /// Default 8; then the call fails. With 0 it never does.
     pub input_rounds: usize,
@@ -162,6 +168,8 @@ impl Default for Limits {
             in_flight: 1_024,
             ask: Duration::from_secs(600),
             asks: 1_024,
+            asked: 64,
+            call_rounds: 10,
             input_rounds: 8,
             drain: Duration::from_secs(1),
             shutdown: Duration::from_secs(30),

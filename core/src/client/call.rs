@@ -40,6 +40,12 @@ pub trait Call {
     fn is_repeatable(&self) -> bool {
         false
     }
+
+    /// How often the server has asked for input in the course of this call before; see
+    /// [`Resume`](super::Resume).
+    fn rounds(&self) -> usize {
+        0
+    }
 }
 
 /// `tools/call`: runs a tool.
@@ -218,7 +224,7 @@ impl Custom {
 }
 
 /// What the call of a method of the specification is about (HDR-07, HDR-08, TASK-54).
-fn name_of(method: &str, params: &Json) -> Option<String> {
+pub(super) fn name_of(method: &str, params: &Json) -> Option<String> {
     let member = match method {
         "tools/call" | "prompts/get" => "name",
         "resources/read" => "uri",

@@ -1,9 +1,11 @@
 //! The table of calls: from `start` to `take`.
 
 use super::request::Prepared;
+use super::rounds::{Origin, Round};
 use crate::error::{CallError, Full};
 use crate::model::Json;
 use crate::time::{Duration, Instant};
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 
 /// A call of one connection. Never used again for another.
@@ -20,6 +22,8 @@ pub(super) struct Calls {
     /// Ids on the wire of calls that wait for their answer.
     wires: BTreeMap<i64, CallId>,
     deadlines: BTreeSet<(Instant, CallId)>,
+    /// When calls are made again whose server asked nothing.
+    rounds: BTreeSet<(Instant, CallId)>,
 }
 
 #[derive(Debug)]
@@ -34,6 +38,8 @@ struct Entry {
     /// Nobody will take it.
     forgotten: bool,
     state: State,
+    /// For what may be made again.
+    origin: Option<Box<Origin>>,
 }
 
 #[derive(Debug)]
@@ -41,6 +47,8 @@ enum State {
     /// The era is not known yet.
     Waiting(Prepared),
     Sent(i64),
+    /// The server wants input first.
+    Input(Box<Round>),
     Settled(Result<Json, CallError>),
 }
 
@@ -60,6 +68,7 @@ impl Calls {
             entries: BTreeMap::new(),
             wires: BTreeMap::new(),
             deadlines: BTreeSet::new(),
+            rounds: BTreeSet::new(),
         }
     }
 
@@ -100,6 +109,7 @@ impl Calls {
             progress: None,
             forgotten: false,
             state,
+            origin: None,
         };
         self.entries.insert(id, entry);
         id
@@ -147,9 +157,16 @@ impl Calls {
         let Some(entry) = self.entries.get_mut(&id) else { return false };
         let Some(deadline) = entry.deadline.take() else { return false };
         self.deadlines.remove(&(deadline, id));
-        if let State::Sent(wire) = entry.state {
-            self.wires.remove(&wire);
+        match &entry.state {
+            State::Sent(wire) => drop(self.wires.remove(wire)),
+            State::Input(round) => {
+                if let Some(at) = round.at {
+                    self.rounds.remove(&(at, id));
+                }
+            }
+            State::Waiting(_) | State::Settled(_) => {}
         }
+        entry.origin = None;
         if entry.forgotten {
             self.entries.remove(&id);
             return false;
@@ -174,6 +191,79 @@ impl Calls {
             entry.progress = Some(progress);
         }
         Some((id, news))
+    }
+
+    /// Keeps what is needed to make a call again.
+    pub(super) fn put_origin(&mut self, id: CallId, origin: Box<Origin>) {
+        if let Some(entry) = self.entries.get_mut(&id) {
+            entry.origin = Some(origin);
+        }
+    }
+
+    pub(super) fn origin(&self, id: CallId) -> Option<&Origin> {
+        self.entries.get(&id)?.origin.as_deref()
+    }
+
+    pub(super) fn origin_mut(&mut self, id: CallId) -> Option<&mut Origin> {
+        self.entries.get_mut(&id)?.origin.as_deref_mut()
+    }
+
+    /// A call waits for input. Until it is made again only its hard cap counts.
+    pub(super) fn suspend(&mut self, id: CallId, round: Round) {
+        let Some(entry) = self.entries.get_mut(&id) else { return };
+        let Some(deadline) = entry.deadline.replace(entry.cap) else { return };
+        self.deadlines.remove(&(deadline, id));
+        self.deadlines.insert((entry.cap, id));
+        if let Some(at) = round.at {
+            self.rounds.insert((at, id));
+        }
+        if let State::Sent(wire) = core::mem::replace(&mut entry.state, State::Input(Box::new(round))) {
+            self.wires.remove(&wire);
+        }
+    }
+
+    pub(super) fn round_mut(&mut self, id: CallId) -> Option<&mut Round> {
+        match &mut self.entries.get_mut(&id)?.state {
+            State::Input(round) => Some(round),
+            _ => None,
+        }
+    }
+
+    /// Whether a call waits for input.
+    pub(super) fn is_suspended(&self, id: CallId) -> bool {
+        self.entries.get(&id).is_some_and(|entry| matches!(entry.state, State::Input(_)))
+    }
+
+    /// The round that a call waits in, and what it is made of. It must be sent or settled next.
+    pub(super) fn take_round(&mut self, id: CallId) -> Option<(Round, Box<Origin>)> {
+        let entry = self.entries.get_mut(&id)?;
+        let State::Input(round) = &mut entry.state else { return None };
+        let origin = entry.origin.take()?;
+        if let Some(at) = round.at.take() {
+            self.rounds.remove(&(at, id));
+        }
+        let round = core::mem::take(&mut **round);
+        Some((round, origin))
+    }
+
+    /// A call that waited is on its way again, under the id that is returned. Its time begins anew, within its hard
+    /// cap, and so does its progress.
+    pub(super) fn resend(&mut self, now: Instant, id: CallId) -> Option<i64> {
+        let wire = self.next_wire();
+        let entry = self.entries.get_mut(&id)?;
+        let deadline = (now + entry.timeout).min(entry.cap);
+        let before = entry.deadline.replace(deadline)?;
+        self.deadlines.remove(&(before, id));
+        self.deadlines.insert((deadline, id));
+        entry.progress = None;
+        entry.state = State::Sent(wire);
+        self.wires.insert(wire, id);
+        Some(wire)
+    }
+
+    /// When the first call is to be made again though nothing was asked.
+    pub(super) fn next_round(&self) -> Option<(Instant, CallId)> {
+        self.rounds.first().copied()
     }
 
     /// When the first call times out.
@@ -220,7 +310,7 @@ impl Calls {
 
     /// What is still held of calls, in whichever part of the table.
     pub(super) fn len(&self) -> usize {
-        self.entries.len().max(self.wires.len()).max(self.deadlines.len())
+        self.entries.len().max(self.wires.len()).max(self.deadlines.len()).max(self.rounds.len())
     }
 }
 

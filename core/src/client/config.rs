@@ -32,6 +32,9 @@ pub struct Config {
     /// Whether a call for which the server declared no capability fails at once as
     /// [`CallError::Unsupported`](crate::error::CallError::Unsupported). Default yes (INIT-13).
     pub check_capabilities: bool,
+    /// Whether a legacy server is offered a stream (GET) for what belongs to no call. Default no; where
+    /// [`capabilities`](Self::capabilities) say that the server may ask something, it is offered in any case.
+    pub listen: bool,
     /// More fields for every HTTP request, such as `Authorization`. Those that the protocol itself sets are
     /// left out.
     pub headers: Headers,
@@ -49,6 +52,7 @@ impl Config {
             leniency: Leniency::default(),
             log_level: None,
             check_capabilities: true,
+            listen: false,
             headers: Headers::new(),
         }
     }
@@ -102,6 +106,13 @@ impl Config {
         self
     }
 
+    /// Sets whether a legacy server is offered a stream for what belongs to no call.
+    #[must_use]
+    pub fn listen(mut self, listen: bool) -> Self {
+        self.listen = listen;
+        self
+    }
+
     /// Adds a field to every HTTP request.
     #[must_use]
     pub fn header(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
@@ -142,6 +153,10 @@ pub struct CallOptions {
     /// Log messages from this level on, for this call alone, from a modern server. Default
     /// [`Config::log_level`].
     pub log_level: Option<LoggingLevel>,
+    /// Whether a server that wants input (`input_required`) ends the call, with
+    /// [`CallError::InputRequired`](crate::error::CallError::InputRequired), so that the application goes on with it
+    /// by itself. Default no: what it asks comes as [`Event::Asked`](super::Event::Asked).
+    pub manual_input: bool,
     /// More entries for the request's `_meta`. Those that the protocol itself sets are left out.
     pub meta: Meta,
 }
@@ -177,6 +192,13 @@ impl CallOptions {
     #[must_use]
     pub fn log_level(mut self, level: LoggingLevel) -> Self {
         self.log_level = Some(level);
+        self
+    }
+
+    /// Ends the call when the server wants input.
+    #[must_use]
+    pub fn manual_input(mut self) -> Self {
+        self.manual_input = true;
         self
     }
 

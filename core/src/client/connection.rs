@@ -2,9 +2,12 @@
 //!
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio>
 
+use super::answer::{InputResponse, Refusal};
+use super::asks::{Answered, AskId};
 use super::call::{Call, SetLevel};
 use super::calls::{CallId, timed_out};
 use super::config::{CallOptions, Config};
+use super::continuation::Unmet;
 use super::event::{Event, Out};
 use super::link::{self, Link};
 use super::negotiate::{Answer, Negotiation, Step};
@@ -12,7 +15,7 @@ use super::reply::Pending;
 use super::request::{self, Envelope, Prepared, Source};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Era, Revision};
-use crate::error::{ApiMisuse, CallError, ErrorObject, Full, code};
+use crate::error::{ApiMisuse, CallError, Full};
 use crate::head::End;
 use crate::model::Json;
 use crate::text;
@@ -105,21 +108,20 @@ impl Connection {
         options: CallOptions,
     ) -> Result<CallId, CallError> {
         self.link.admit(source.method())?;
-        let patience = self.link.patience(&options);
-        if self.link.envelope.is_none() {
+        let Some(envelope) = self.link.envelope.take() else {
+            let patience = self.link.patience(&options);
             let prepared = Prepared::new(source, options).map_err(unserializable)?;
             return Ok(self.link.calls.wait(now, patience, prepared));
-        }
+        };
         let limit = self.link.config.limits.transmit;
-        if self.transmit().len() >= limit {
-            return Err(Full::new("transmit", limit).into());
-        }
-        let wire = self.link.calls.next_wire();
-        if let Some(envelope) = &self.link.envelope {
-            envelope.write(&mut self.out, wire, source, &options).map_err(unserializable)?;
-            self.out.push(b'\n');
-        }
-        Ok(self.link.calls.send(now, patience, wire))
+        let started = if self.transmit().len() < limit {
+            let started = self.link.begin(now, source, options, &envelope, &mut self.out);
+            started.inspect(|_| self.out.push(b'\n')).map_err(unserializable)
+        } else {
+            Err(Full::new("transmit", limit).into())
+        };
+        self.link.envelope = Some(envelope);
+        started
     }
 
     /// Gives up a call: it settles as [`CallError::Cancelled`], and the server is told. A call that has
@@ -136,6 +138,47 @@ impl Connection {
     /// Nobody will take this call. It goes on; [`cancel`](Self::cancel) it first if nobody wants it either.
     pub fn forget(&mut self, call: CallId) {
         self.link.calls.forget(call);
+    }
+
+    /// Answers what the server asked. Nothing happens when nobody waits for it any more.
+    ///
+    /// # Errors
+    ///
+    /// When the answer is none to what was asked, or does not fit it. Nothing was sent then, and the server still
+    /// waits.
+    pub fn answer(
+        &mut self,
+        now: Now,
+        ask: AskId,
+        answer: Result<InputResponse, Refusal>,
+    ) -> Result<(), ApiMisuse> {
+        match self.link.answer(ask, answer)? {
+            Some(Answered::Reply(message)) => {
+                self.out.extend_from_slice(&message);
+                self.out.push(b'\n');
+            }
+            Some(Answered::Again(call)) => self.again(now.mono, call),
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// Makes a call again at once that waits for something that happens elsewhere ([`Event::Waiting`]).
+    pub fn retry(&mut self, now: Now, call: CallId) {
+        self.again(now.mono, call);
+    }
+
+    /// Ends a call that waits for input, with [`CallError::InputRequired`], from which it can be gone on with.
+    pub fn stop(&mut self, _now: Now, call: CallId) {
+        self.link.give_up(call, Unmet::Stopped);
+    }
+
+    /// The roots have changed: a legacy server is told so, if `roots.listChanged` was declared.
+    pub fn roots_changed(&mut self, _now: Now) {
+        if let Some(notice) = self.link.roots_notice().filter(|_| matches!(self.state, State::Open)) {
+            self.out.extend_from_slice(notice);
+            self.out.push(b'\n');
+        }
     }
 
     /// Bytes that the server wrote.
@@ -221,7 +264,8 @@ impl Connection {
             _ => None,
         };
         let call = self.link.calls.next_deadline().map(|at| (at, WakeReason::Call));
-        earliest([negotiation, call])
+        let round = self.link.calls.next_round().map(|(at, _)| (at, WakeReason::Round));
+        earliest([negotiation, call, round])
     }
 
     /// Time has passed. Harmless when it is early, late or repeated.
@@ -234,9 +278,11 @@ impl Connection {
             let step = self.link.negotiation.answer(Answer::Silence);
             self.follow(now, step);
         }
-        while let Some((id, after)) = self.link.calls.expired(now) {
-            self.abandon(id, &link::timeout_reason(after), timed_out(after));
+        self.expire(now);
+        while let Some(call) = self.link.due(now) {
+            self.again(now, call);
         }
+        self.expire(now);
     }
 
     /// Bytes for the server.
@@ -280,6 +326,11 @@ impl Connection {
         self.link.calls.len()
     }
 
+    /// What the server asks and was not answered.
+    pub fn asks(&self) -> usize {
+        self.link.asks.len()
+    }
+
     fn finish(&mut self, error: CallError) {
         self.state = State::Closed;
         self.link.close(error);
@@ -291,6 +342,25 @@ impl Connection {
             self.out.push(b'\n');
         }
         self.link.settle(call, Err(error));
+    }
+
+    fn expire(&mut self, now: Instant) {
+        while let Some((id, after)) = self.link.calls.expired(now) {
+            if self.link.calls.is_suspended(id) {
+                self.link.give_up(id, Unmet::TimedOut { after });
+            } else {
+                self.abandon(id, &link::timeout_reason(after), timed_out(after));
+            }
+        }
+    }
+
+    /// Makes a call again, with what there is for its next round.
+    fn again(&mut self, now: Instant, call: CallId) {
+        let Some((wire, prepared)) = self.link.again(now, call) else { return };
+        let Some(envelope) = &self.link.envelope else { return };
+        if let Err(error) = write(envelope, &mut self.out, wire, &prepared) {
+            self.link.settle(call, Err(error));
+        }
     }
 
     /// Takes a step of the negotiation. Neither probe nor `initialize` is ever cancelled: the first would
@@ -346,8 +416,9 @@ impl Connection {
                 Ok(()) => write(envelope, &mut self.out, wire, &prepared),
                 Err(error) => Err(error),
             };
-            if let Err(error) = written {
-                self.link.settle(id, Err(error));
+            match written {
+                Ok(()) => self.link.keep(id, prepared),
+                Err(error) => self.link.settle(id, Err(error)),
             }
         }
     }
@@ -402,10 +473,10 @@ impl Connection {
             return self.follow(now, step);
         }
         match wire.and_then(|wire| self.link.calls.by_wire(wire)) {
-            Some(id) => {
-                let outcome = response.outcome.map(Json::from);
-                self.link.settle(id, outcome.map_err(|error| CallError::Server { error, status: None }));
-            }
+            Some(id) => match response.outcome {
+                Ok(result) => self.link.result(now, id, result),
+                Err(error) => self.link.settle(id, Err(CallError::Server { error, status: None })),
+            },
             None => {
                 let id = response.id.as_ref().map(|id| id as &dyn core::fmt::Display);
                 self.link.unasked(id, response.outcome.as_ref().err());
@@ -451,9 +522,10 @@ impl Connection {
         if &*request.method == "ping" {
             // An empty object always serializes.
             let _ = jsonrpc::write_result(&mut self.out, &request.id, &Json::empty_object());
-        } else {
-            let error = ErrorObject::new(code::METHOD_NOT_FOUND, "Method not found");
+        } else if let Err(error) = self.link.ask(request, None) {
             jsonrpc::write_error(&mut self.out, Some(&request.id), &error);
+        } else {
+            return;
         }
         self.out.push(b'\n');
     }

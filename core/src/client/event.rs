@@ -1,12 +1,15 @@
 //! What a connection has to say to its application.
 
+use super::asks::AskId;
 use super::calls::CallId;
 use super::details::ServerDetails;
 use super::http::{ExchangeId, HttpRequest};
 use crate::diagnostic::Diagnostic;
 use crate::error::CallError;
 use crate::model::Json;
+use crate::model::input_required::InputRequest;
 use crate::model::logging::LoggingMessageNotificationParams;
+use crate::time::Duration;
 use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
@@ -20,8 +23,17 @@ pub enum Event {
     Connected(Arc<ServerDetails>),
     /// A call has ended; `take` gives its reply or error.
     Settled(CallId),
-    /// A call has come this far. Each report is further than the one before.
+    /// A call has come this far. Each report is further than the one before, until the call is made again because the
+    /// server wanted input.
     Progress(CallId, Progress),
+    /// The server asks something, of the user, the model or the roots; only what
+    /// [`Config::capabilities`](super::Config::capabilities) declare. To be answered with `answer`.
+    Asked(AskId, Arc<InputRequest>),
+    /// Nobody waits for that answer any more. Comes only behind its [`Asked`](Self::Asked).
+    Retracted(AskId),
+    /// A modern server wants a call to be made again and asks nothing: it waits for something else to happen. That is
+    /// done after this delay, or sooner with `retry`, or not at all with `stop`.
+    Waiting(CallId, Waiting),
     /// The server logs.
     Log(LoggingMessageNotificationParams),
     /// Any other notification.
@@ -48,6 +60,18 @@ pub struct Progress {
     pub total: Option<f64>,
     /// What is being done, for people.
     pub message: Option<String>,
+}
+
+/// A call that waits for something that happens elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Waiting {
+    /// Its method.
+    pub method: String,
+    /// How often the server has asked to be called again, or for input.
+    pub rounds: usize,
+    /// After which time the call is made again.
+    pub delay: Duration,
 }
 
 /// What a machine has to say, of whichever kind.
@@ -114,6 +138,16 @@ impl Events {
         self.count()
     }
 
+    /// Nobody waits for an answer. Who has not heard of the question hears of neither, so that a server that asks and
+    /// cancels fills no queue.
+    pub(super) fn retract(&mut self, ask: AskId) {
+        let asked = |out: &Out| matches!(out, Out::Event(Event::Asked(id, _)) if *id == ask);
+        match self.queue.iter().position(asked) {
+            Some(place) => drop(self.queue.remove(place)),
+            None => self.queue.push_back(Out::Event(Event::Retracted(ask))),
+        }
+    }
+
     /// How many were dropped since this was last told.
     fn count(&mut self) -> Option<Out> {
         let dropped = core::mem::take(&mut self.dropped);
@@ -127,7 +161,13 @@ impl Events {
 
 fn is_unasked(event: &Event) -> bool {
     match event {
-        Event::Connected(_) | Event::Settled(_) | Event::Closed(_) => false,
+        // Those have bounds of their own.
+        Event::Connected(_)
+        | Event::Settled(_)
+        | Event::Asked(..)
+        | Event::Retracted(_)
+        | Event::Waiting(..)
+        | Event::Closed(_) => false,
         Event::Progress(..) | Event::Log(_) | Event::Notification { .. } | Event::Diagnostic(_) => true,
     }
 }

@@ -4,13 +4,17 @@
 //! every call ends exactly once, and nothing is kept of what is over.
 
 use super::{
-    CallId, CallOptions, CallTool, Complete, Config, Connection, Endpoint, EraChoice, Event, ExchangeId,
-    Http, HttpOutput, HttpRequest, ListTools, Output, Pending, Ping, ReadResource, ToolReply,
+    AskId, CallId, CallOptions, CallTool, Complete, Config, Connection, Endpoint, EraChoice, Event,
+    ExchangeId, Http, HttpOutput, HttpRequest, InputResponse, ListTools, Output, Pending, Ping, ReadResource,
+    Refusal, ToolReply,
 };
 use crate::dialect::Revision;
 use crate::head::{End, ResponseHead};
 use crate::limits::Limits;
+use crate::model::capabilities::{ClientCapabilities, ElicitationCapability, RootsCapability};
+use crate::model::elicitation::{ElicitAction, ElicitResult};
 use crate::model::lifecycle::Implementation;
+use crate::model::roots::ListRootsResult;
 use crate::time::{Duration, Instant, Now};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
@@ -40,7 +44,7 @@ impl<'a> Script<'a> {
     /// A body: bytes of the script, or something that makes sense more often than those do.
     fn body(&mut self, wire: u8) -> Vec<u8> {
         let id = i64::from(wire % 8);
-        let text = match self.byte() % 12 {
+        let text = match self.byte() % 16 {
             0 => format(
                 id,
                 "\"result\":{\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":{\"tools\":{},\"resources\":{}}}",
@@ -62,6 +66,12 @@ impl<'a> Script<'a> {
                 "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":3,\"progress\":1}}",
             ),
             9 => String::from("id: 1\nretry: 7\ndata:\n"),
+            10 => format(id, "\"method\":\"roots/list\""),
+            11 => format(id, ELICIT),
+            12 => alloc::format!(
+                "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{{\"requestId\":{id}}}}}"
+            ),
+            13 => format(id, INPUT_REQUIRED),
             _ => {
                 let len = usize::from(self.byte());
                 return self.take(len).to_vec();
@@ -71,8 +81,14 @@ impl<'a> Script<'a> {
     }
 }
 
-/// What a kind server would answer to a request; nothing to other messages.
-fn answer(request: &[u8]) -> Option<String> {
+const ELICIT: &str = "\"method\":\"elicitation/create\",\"params\":{\"message\":\"m\",\
+    \"requestedSchema\":{\"type\":\"object\",\"properties\":{}}}";
+const INPUT_REQUIRED: &str = "\"result\":{\"resultType\":\"input_required\",\"requestState\":\"s\",\
+    \"inputRequests\":{\"a\":{\"method\":\"roots/list\"},\"b\":{\"method\":\"roots/list\"}}}";
+const LATER: &str = "\"result\":{\"resultType\":\"input_required\",\"requestState\":\"s\"}";
+
+/// What a kind server would answer to a request, which wants input first or not; nothing to other messages.
+fn answer(request: &[u8], choice: u8) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct Request {
         id: i64,
@@ -88,6 +104,8 @@ fn answer(request: &[u8]) -> Option<String> {
             id,
             "\"result\":{\"protocolVersion\":\"2025-03-26\",\"capabilities\":{\"tools\":{},\"resources\":{}}}",
         ),
+        "tools/call" if choice % 4 == 1 => format(id, INPUT_REQUIRED),
+        "tools/call" if choice % 4 == 2 => format(id, LATER),
         _ => format(id, "\"result\":{\"content\":[],\"tools\":[],\"nextCursor\":\"n\"}"),
     })
 }
@@ -95,6 +113,8 @@ fn answer(request: &[u8]) -> Option<String> {
 fn format(id: i64, rest: &str) -> String {
     alloc::format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{rest}}}")
 }
+
+const ASKED: usize = 5;
 
 fn config(choice: u8) -> Arc<Config> {
     let era = match choice % 5 {
@@ -104,8 +124,14 @@ fn config(choice: u8) -> Arc<Config> {
         _ => EraChoice::Auto,
     };
     let mut config = Config::new(Implementation::new("f", "1")).era(era);
-    config.limits =
+    if choice & 128 == 0 {
+        let elicitation = ElicitationCapability::new();
+        config.capabilities =
+            ClientCapabilities::new().elicitation(elicitation).roots(RootsCapability::new());
+    }
+    let limits =
         Limits { message: 512, in_flight: 6, notifications: 8, transmit: 2_048, ..Limits::default() };
+    config.limits = Limits { asked: ASKED, call_rounds: 3, ..limits };
     Arc::new(config)
 }
 
@@ -114,6 +140,9 @@ fn config(choice: u8) -> Arc<Config> {
 struct Calls {
     open: BTreeMap<CallId, Pending<ToolReply>>,
     settled: BTreeSet<CallId>,
+    /// What the server ever asked and what of it is open, as far as that was heard.
+    heard: BTreeSet<AskId>,
+    asks: BTreeSet<AskId>,
     closed: bool,
 }
 
@@ -124,9 +153,30 @@ impl Calls {
             Event::Settled(id) => {
                 assert!(self.open.contains_key(id) && self.settled.insert(*id), "a call ends once");
             }
-            Event::Closed(_) => self.closed = true,
+            Event::Asked(ask, _) => {
+                assert!(self.heard.insert(*ask) && self.asks.insert(*ask), "a question is asked once");
+            }
+            Event::Retracted(ask) => {
+                assert!(self.heard.contains(ask), "what was not asked is not taken back");
+                self.asks.remove(ask);
+            }
+            Event::Closed(_) => {
+                assert!(self.asks.is_empty(), "nobody waits for an answer any more");
+                self.closed = true;
+            }
             _ => {}
         }
+    }
+
+    /// An answer to what was asked first, and whose it is.
+    fn answer(&mut self, script: &mut Script<'_>) -> Option<(AskId, Result<InputResponse, Refusal>)> {
+        let ask = *self.asks.first()?;
+        let answer = match script.byte() % 4 {
+            0 => Ok(ElicitResult::new(ElicitAction::Accept).into()),
+            1 => Err(Refusal::Rejected),
+            _ => Ok(ListRootsResult::default().into()),
+        };
+        Some((ask, answer))
     }
 }
 
@@ -156,8 +206,9 @@ pub fn fuzz_connection(data: &[u8]) {
             }
             5 | 6 => {
                 let written = connection.transmit().to_vec();
+                let choice = script.byte();
                 for line in written.split(|&byte| byte == b'\n') {
-                    if let Some(answer) = answer(line) {
+                    if let Some(answer) = answer(line, choice) {
                         connection.handle_bytes(at, (answer + "\n").as_bytes());
                     }
                 }
@@ -201,9 +252,21 @@ pub fn fuzz_connection(data: &[u8]) {
                 };
                 drop(forgotten.map(|call| connection.forget(call)));
             }
-            _ if script.byte() == 7 => connection.close(at),
-            _ => {}
+            _ => match script.byte() {
+                7 => connection.close(at),
+                choice => {
+                    if let Some((ask, answer)) = calls.answer(&mut script)
+                        && connection.answer(at, ask, answer).is_ok()
+                    {
+                        calls.asks.remove(&ask);
+                    }
+                    if let Some((&id, _)) = calls.open.iter().nth(usize::from(choice % 4)) {
+                        if choice & 16 == 0 { connection.retry(at, id) } else { connection.stop(at, id) }
+                    }
+                }
+            },
         }
+        assert!(connection.asks() <= ASKED, "questions are bounded");
         if script.byte() & 1 == 0 {
             while let Some(output) = connection.poll_output() {
                 if let Output::Event(event) = output {
@@ -216,10 +279,14 @@ pub fn fuzz_connection(data: &[u8]) {
     }
     let at = now(time);
     connection.close(at);
-    while connection.poll_output().is_some() {}
+    while let Some(output) = connection.poll_output() {
+        if let Output::Event(event) = output {
+            calls.note(&event);
+        }
+    }
     calls.open.retain(|_, pending| connection.take(pending).is_none());
     assert!(calls.open.is_empty(), "every call has ended");
-    assert_eq!((connection.calls(), connection.poll_timeout()), (0, None));
+    assert_eq!((connection.calls(), connection.asks(), connection.poll_timeout()), (0, 0, None));
 }
 
 /// What was written ends with a whole line.
@@ -249,7 +316,7 @@ pub fn fuzz_http(data: &[u8]) {
             }
             (2 | 3, Some((exchange, request))) => {
                 let events = script.byte() & 1 == 0;
-                let answer = answer(&request.body);
+                let answer = answer(&request.body, script.byte());
                 let status = if answer.is_some() { 200 } else { 202 };
                 http.handle_head(at, exchange, kind_head(status, events, script.byte() & 1 == 0));
                 if let Some(answer) = answer.filter(|_| script.byte() % 8 > 0) {
@@ -299,9 +366,21 @@ pub fn fuzz_http(data: &[u8]) {
                 };
                 drop(forgotten.map(|call| http.forget(call)));
             }
-            _ if script.byte() == 7 => http.close(at),
-            _ => {}
+            _ => match script.byte() {
+                7 => http.close(at),
+                choice => {
+                    if let Some((ask, answer)) = calls.answer(&mut script)
+                        && http.answer(at, ask, answer).is_ok()
+                    {
+                        calls.asks.remove(&ask);
+                    }
+                    if let Some((&id, _)) = calls.open.iter().nth(usize::from(choice % 4)) {
+                        if choice & 16 == 0 { http.retry(at, id) } else { http.stop(at, id) }
+                    }
+                }
+            },
         }
+        assert!(http.asks() <= ASKED, "questions are bounded");
         if script.byte() & 1 == 0 {
             drain(&mut http, &mut calls, &mut exchanges);
         }
@@ -311,7 +390,7 @@ pub fn fuzz_http(data: &[u8]) {
     http.handle_timeout(now(time + Duration::from_secs(3)));
     drain(&mut http, &mut calls, &mut exchanges);
     assert!(calls.open.is_empty(), "every call has ended");
-    assert_eq!((http.calls(), http.exchanges(), http.poll_timeout()), (0, 0, None));
+    assert_eq!((http.calls(), http.exchanges(), http.asks(), http.poll_timeout()), (0, 0, 0, None));
 }
 
 fn drain(http: &mut Http, calls: &mut Calls, exchanges: &mut Vec<(ExchangeId, Arc<HttpRequest>)>) {

@@ -2,8 +2,10 @@
 //!
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http>
 
+mod asks;
 mod endpoint;
 mod exchange;
+mod listen;
 mod outcome;
 mod receive;
 mod refresh;
@@ -15,14 +17,15 @@ mod tests;
 pub use endpoint::Endpoint;
 
 use self::exchange::{Exchange, Purpose, Wake};
+use self::listen::Listening;
 use self::refresh::Refresh;
 use self::resume::Resume;
 use super::call::{Call, SetLevel};
-use super::calls::{CallId, timed_out};
+use super::calls::CallId;
 use super::config::{CallOptions, Config};
 use super::connection::unserializable;
 use super::event::{Event, Out};
-use super::link::{self, Link};
+use super::link::Link;
 use super::mirrors::Mirrors;
 use super::negotiate::{Answer, Negotiation, Step};
 use super::reply::Pending;
@@ -109,6 +112,10 @@ pub struct Http {
     again: Vec<CallId>,
     /// Fetches of a tool's definition, by the call that fetches it.
     refreshes: BTreeMap<CallId, Refresh>,
+    /// The stream on which a legacy server says what belongs to no call.
+    listening: Listening,
+    /// The server is to be told that the roots have changed.
+    roots_news: bool,
     wakes: BTreeSet<(Instant, Wake)>,
 }
 
@@ -171,6 +178,8 @@ impl Http {
             flights: BTreeMap::new(),
             again: Vec::new(),
             refreshes: BTreeMap::new(),
+            listening: Listening::default(),
+            roots_news: false,
             wakes: BTreeSet::new(),
         };
         http.follow(now.mono, step);
@@ -203,15 +212,16 @@ impl Http {
             return Err(error.clone());
         }
         self.link.admit(source.method())?;
-        let patience = self.link.patience(&options);
-        let (State::Open, Some(envelope)) = (&self.state, &self.link.envelope) else {
+        let envelope = self.link.envelope.take_if(|_| matches!(self.state, State::Open));
+        let Some(envelope) = envelope else {
+            let patience = self.link.patience(&options);
             let prepared = Prepared::new(source, options).map_err(unserializable)?;
             return Ok(self.link.calls.wait(now, patience, prepared));
         };
-        let wire = self.link.calls.next_wire();
         let mut body = Vec::new();
-        envelope.write(&mut body, wire, source, &options).map_err(unserializable)?;
-        let id = self.link.calls.send(now, patience, wire);
+        let started = self.link.begin(now, source, options, &envelope, &mut body);
+        self.link.envelope = Some(envelope);
+        let id = started.map_err(unserializable)?;
         self.launch(id, source, body);
         Ok(id)
     }
@@ -291,9 +301,10 @@ impl Http {
         let call = self.link.calls.next_deadline().map(|at| (at, WakeReason::Call));
         let wake = self.wakes.first().map(|&(at, wake)| match wake {
             Wake::Cut(_) => (at, WakeReason::Linger),
-            Wake::Resume(_) => (at, WakeReason::Resume),
+            Wake::Resume(_) | Wake::Listen => (at, WakeReason::Resume),
         });
-        earliest([state, call, wake])
+        let round = self.link.calls.next_round().map(|(at, _)| (at, WakeReason::Round));
+        earliest([state, call, round, wake])
     }
 
     /// Time has passed. Harmless when it is early, late or repeated.
@@ -309,9 +320,11 @@ impl Http {
             State::Ending { deadline, .. } if deadline <= now => self.ended(),
             _ => {}
         }
-        while let Some((id, after)) = self.link.calls.expired(now) {
-            self.abandon(now, id, &link::timeout_reason(after), timed_out(after));
+        self.expire(now);
+        while let Some(call) = self.link.due(now) {
+            self.again(now, call);
         }
+        self.expire(now);
         while let Some(&(at, wake)) = self.wakes.first()
             && at <= now
         {
@@ -319,6 +332,7 @@ impl Http {
             match wake {
                 Wake::Cut(exchange) => self.abort(exchange),
                 Wake::Resume(call) => self.resume(call),
+                Wake::Listen => self.listen(),
             }
         }
     }
@@ -338,6 +352,7 @@ impl Http {
         let error = CallError::Broken { reason, unsent: false };
         self.drop_all();
         self.link.settle_all(&error);
+        self.link.drop_requests();
         if self.session.is_none() {
             return self.finish(error);
         }
@@ -416,7 +431,11 @@ impl Http {
         for call in core::mem::take(&mut self.again) {
             self.send_again(call);
         }
+        if core::mem::take(&mut self.roots_news) {
+            self.tell_roots(now);
+        }
         self.launch_waiting();
+        self.listen();
     }
 
     fn launch_waiting(&mut self) {
@@ -428,7 +447,10 @@ impl Http {
                 envelope.write(&mut body, wire, &prepared, &prepared.options).map_err(unserializable)
             });
             match written {
-                Ok(()) => self.launch(id, &prepared, body),
+                Ok(()) => {
+                    self.launch(id, &prepared, body);
+                    self.link.keep(id, prepared);
+                }
                 Err(error) => self.link.settle(id, Err(error)),
             }
         }
@@ -437,6 +459,8 @@ impl Http {
     /// A session was lost: opens another, in which calls go on.
     fn reopen(&mut self, now: Instant) {
         self.session = None;
+        self.link.drop_requests();
+        self.stop_listening();
         self.generation = self.generation.wrapping_add(1);
         let offered = match self.link.envelope.take() {
             Some(envelope) => envelope.revision(),
@@ -479,6 +503,9 @@ impl Http {
 
     fn settle(&mut self, now: Instant, call: CallId, outcome: Result<crate::model::Json, CallError>) {
         self.land(call);
+        if matches!(&outcome, Err(error) if !matches!(error, CallError::Server { .. })) {
+            self.link.drop_requests_of(call);
+        }
         match self.refreshes.remove(&call) {
             Some(refresh) => self.refreshed(now, call, refresh, outcome),
             None => self.link.settle(call, outcome),
@@ -509,6 +536,7 @@ impl Http {
         self.flights.clear();
         self.again.clear();
         self.refreshes.clear();
+        self.listening = Listening::default();
         self.wakes.clear();
     }
 

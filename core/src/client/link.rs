@@ -1,5 +1,6 @@
 //! What a byte stream and HTTP have in common: the calls, the era, the events.
 
+use super::asks::{Asker, Asks};
 use super::calls::{CallId, Calls, Patience};
 use super::config::{CallOptions, Config};
 use super::details::ServerDetails;
@@ -12,6 +13,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::{Era, METHODS, MethodKind, Side};
 use crate::error::{CallError, ErrorObject};
 use crate::model::Json;
+use crate::model::cancellation::CancelledNotificationParams;
 use crate::model::logging::{LoggingLevel, LoggingMessageNotificationParams};
 use crate::model::progress::ProgressNotificationParams;
 use crate::text;
@@ -32,6 +34,7 @@ pub(super) struct Link {
     /// How requests are written; `None` until the era is known.
     pub(super) envelope: Option<Envelope>,
     pub(super) calls: Calls,
+    pub(super) asks: Asks,
     pub(super) events: Events,
     /// Over HTTP only: which arguments go into headers.
     pub(super) mirrors: Option<Mirrors>,
@@ -41,8 +44,19 @@ pub(super) struct Link {
 impl Link {
     pub(super) fn new(config: Arc<Config>, negotiation: Negotiation, mirrors: Option<Mirrors>) -> Self {
         let calls = Calls::new(config.limits.in_flight);
+        let asks = Asks::new(config.limits.asked);
         let events = Events::new(config.limits.notifications);
-        Self { config, negotiation, details: None, envelope: None, calls, events, mirrors, closed: None }
+        Self {
+            config,
+            negotiation,
+            details: None,
+            envelope: None,
+            calls,
+            asks,
+            events,
+            mirrors,
+            closed: None,
+        }
     }
 
     /// Whether a call of `method` may be made now, or as soon as the era is known.
@@ -116,6 +130,9 @@ impl Link {
 
     /// Ends a call, and says so unless nobody waits for it.
     pub(super) fn settle(&mut self, id: CallId, outcome: Result<Json, CallError>) {
+        if self.calls.is_suspended(id) {
+            self.asks.retract(&mut self.events, |by| matches!(by, Asker::Call(call, _) if *call == id));
+        }
         if self.calls.settle(id, outcome) {
             self.events.push(Event::Settled(id));
         }
@@ -127,6 +144,7 @@ impl Link {
             return;
         }
         self.settle_all(&error);
+        self.drop_requests();
         self.closed = Some(error.clone());
         self.events.push(Event::Closed(error));
     }
@@ -176,8 +194,13 @@ impl Link {
                 Some(message) => self.events.push(Event::Log(message)),
                 None => self.unreadable(method),
             },
-            // Names a request of the server, and those are answered at once, or a subscription.
-            "notifications/cancelled" => {}
+            // Names a request of the server, or a subscription.
+            "notifications/cancelled" => {
+                let named = read_params::<CancelledNotificationParams>(params).and_then(|it| it.request_id);
+                if let Some(id) = named {
+                    self.server_cancels(&id);
+                }
+            }
             _ => {
                 let params = params.map(Json::from);
                 self.events.push(Event::Notification { method: method.to_owned(), params });
@@ -203,6 +226,13 @@ impl Link {
             "client",
             format!("expected the parameters of `{method}`, found others"),
         ));
+    }
+
+    /// What a legacy server is told when the roots have changed, if it was told that it would be (ROOT-03, ROOT-04).
+    pub(super) fn roots_notice(&self) -> Option<&'static [u8]> {
+        let declared = self.config.capabilities.roots.as_ref()?.list_changed?;
+        let known = self.details.as_deref()?.revision.dialect().roots_list_changed;
+        (declared && known).then_some(br#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#)
     }
 
     /// A response that nobody waits for: late, repeated or never asked for (B20, B54).

@@ -30,11 +30,14 @@
 //! assert_eq!(connection.take(&sum).unwrap().unwrap().text(), "5");
 //! ```
 
+mod answer;
+mod asks;
 mod call;
 mod calls;
 mod completion;
 mod config;
 mod connection;
+mod continuation;
 mod details;
 mod event;
 #[doc(hidden)]
@@ -49,16 +52,20 @@ mod prompts;
 mod reply;
 mod request;
 mod resources;
+mod rounds;
 #[cfg(test)]
 mod testing;
 
+pub use answer::{InputResponse, Refusal};
+pub use asks::AskId;
 pub use call::{Call, CallTool, Custom, Discover, Ping, SetLevel};
 pub use calls::CallId;
 pub use completion::Complete;
 pub use config::{CallOptions, Config, EraChoice};
 pub use connection::{Connection, Output};
+pub use continuation::{Continuation, Resume, Unmet};
 pub use details::ServerDetails;
-pub use event::{Event, Progress};
+pub use event::{Event, Progress, Waiting};
 pub use http::{Endpoint, ExchangeId, Http, HttpOutput, HttpRequest};
 pub use lists::{ListPrompts, ListResourceTemplates, ListResources, ListTools};
 pub use pages::Pages;

@@ -81,8 +81,11 @@ impl<'a> RawReply<'a> {
         if revision.dialect().result_type {
             match ResultType::of(raw) {
                 Ok(ResultType::Complete) => {}
+                // Where it may be, it was seen to before (MRTR-03).
                 Ok(ResultType::InputRequired) => {
-                    return Err(CallError::InputRequired { result: raw.into() });
+                    return Err(invalid(
+                        "expected a complete result, found one that asks for input".to_string(),
+                    ));
                 }
                 Ok(ResultType::Other(other)) => {
                     return Err(invalid(format!(

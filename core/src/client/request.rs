@@ -17,6 +17,7 @@ pub(super) trait Source {
     fn method(&self) -> &str;
     fn name(&self) -> Option<&str>;
     fn is_repeatable(&self) -> bool;
+    fn rounds(&self) -> usize;
     fn write_params(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), ApiMisuse>;
 }
 
@@ -33,17 +34,22 @@ impl<C: Call> Source for C {
         Call::is_repeatable(self)
     }
 
+    fn rounds(&self) -> usize {
+        Call::rounds(self)
+    }
+
     fn write_params(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), ApiMisuse> {
         Call::write_params(self, revision, out)
     }
 }
 
-/// A request that was made before the revision was known.
-#[derive(Debug)]
+/// A request that is kept: because the revision is not known yet, or because it may have to be made again.
 pub(super) struct Prepared {
     method: String,
     name: Option<String>,
     repeatable: bool,
+    /// How often the server has asked for input in its course.
+    rounds: usize,
     /// The parameters, from the oldest revision on; each entry holds up to the next one. One entry where
     /// the revisions do not differ, as is the rule.
     params: Vec<(Revision, Vec<u8>)>,
@@ -60,13 +66,41 @@ impl Prepared {
                 params.push((revision, form));
             }
         }
-        Ok(Self {
+        Ok(Self::with(source, params, options))
+    }
+
+    /// The same when the revision is known.
+    pub(super) fn at(
+        source: &impl Source,
+        revision: Revision,
+        options: CallOptions,
+    ) -> Result<Self, ApiMisuse> {
+        let mut form = Vec::new();
+        source.write_params(revision, &mut form)?;
+        Ok(Self::with(source, Vec::from([(revision, form)]), options))
+    }
+
+    fn with(source: &impl Source, params: Vec<(Revision, Vec<u8>)>, options: CallOptions) -> Self {
+        Self {
             method: source.method().to_owned(),
             name: source.name().map(ToOwned::to_owned),
             repeatable: source.is_repeatable(),
+            rounds: source.rounds(),
             params,
             options,
-        })
+        }
+    }
+
+    /// The same request with other parameters.
+    pub(super) fn with_params(&self, revision: Revision, params: Vec<u8>) -> Self {
+        Self::with(self, Vec::from([(revision, params)]), self.options.clone())
+    }
+}
+
+/// Prints what it is, and not its parameters.
+impl core::fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Prepared({:?})", self.method)
     }
 }
 
@@ -81,6 +115,10 @@ impl Source for Prepared {
 
     fn is_repeatable(&self) -> bool {
         self.repeatable
+    }
+
+    fn rounds(&self) -> usize {
+        self.rounds
     }
 
     fn write_params(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), ApiMisuse> {

@@ -5,6 +5,7 @@
 //! <https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation>
 
 mod check;
+mod fill;
 mod schema;
 #[cfg(test)]
 mod tests;
@@ -230,6 +231,12 @@ impl ElicitResult {
     /// The user filled in a form.
     pub fn accept(content: Json) -> Self {
         Self { content: Some(content), ..Self::new(ElicitAction::Accept) }
+    }
+}
+
+impl From<ElicitAction> for ElicitResult {
+    fn from(action: ElicitAction) -> Self {
+        Self::new(action)
     }
 }
 

@@ -38,6 +38,8 @@ pub enum WakeReason {
     Ask,
     /// A call has to be answered (`request`, `request_max`).
     Call,
+    /// A call is to be made again whose server asked to wait.
+    Round,
     /// A broken event stream is to be taken up again (`retry_floor`, `resume_total`).
     Resume,
     /// The server has to confirm the end of the session.
@@ -62,6 +64,7 @@ impl fmt::Display for WakeReason {
             Self::Handshake => "the answer to the handshake",
             Self::Ask => "the answer of a client",
             Self::Call => "the answer to a call",
+            Self::Round => "a call that is made again",
             Self::Resume => "the resumption of a stream",
             Self::Farewell => "the end of the session",
         })

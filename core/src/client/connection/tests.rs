@@ -1,14 +1,17 @@
+mod asks;
 mod bounds;
 mod calls;
 mod features;
 mod negotiation;
 mod properties;
+mod rounds;
 mod server;
 mod time;
 
 use super::super::testing::{at, config, json, shared};
 use super::super::{CallTool, Custom, Discover, EraChoice, ListTools, Ping, Progress};
 use super::*;
+use crate::error::ErrorObject;
 use crate::limits::Limits;
 use crate::model::logging::LoggingLevel;
 use crate::time::Duration;

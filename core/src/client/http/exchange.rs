@@ -42,6 +42,8 @@ pub(super) enum Purpose {
     Call(CallId),
     /// It goes on where the response to a call broke off.
     Resume(CallId),
+    /// It carries what the server says of itself.
+    Listen,
     /// Nothing.
     Notice,
     /// It confirms the end of the session.
@@ -148,4 +150,6 @@ pub(super) enum Wake {
     Cut(ExchangeId),
     /// A broken response may be resumed now.
     Resume(CallId),
+    /// The stream for messages of the server may be opened again.
+    Listen,
 }

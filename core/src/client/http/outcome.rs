@@ -120,6 +120,9 @@ impl Http {
                 if let Some(flight) = purpose.call().and_then(|call| self.flights.get_mut(&call)) {
                     flight.exchange = Some(next);
                 }
+                if purpose == Purpose::Listen {
+                    self.listening.exchange = Some(next);
+                }
             }
             Err(why) => {
                 let purpose = exchange.purpose;
@@ -147,6 +150,10 @@ impl Http {
             Purpose::Opening => self.opened(now, outcome),
             Purpose::Call(call) | Purpose::Resume(call) => {
                 let outcome = match outcome {
+                    Outcome::Result(result) if !self.refreshes.contains_key(&call) => {
+                        self.land(call);
+                        return self.link.result(now, call, result);
+                    }
                     Outcome::Result(result) => Ok(Json::from(result)),
                     Outcome::Error(error, status) => {
                         if self.refresh(now, call, &error, status) {
@@ -158,6 +165,7 @@ impl Http {
                 };
                 self.settle(now, call, outcome);
             }
+            Purpose::Listen => self.listen_again(now, None),
             Purpose::Initialized | Purpose::Notice | Purpose::Delete => {}
         }
     }

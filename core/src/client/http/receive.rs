@@ -4,7 +4,7 @@ use super::exchange::{Exchange, Purpose, Reading, Unusable};
 use super::outcome::{Outcome, broken};
 use super::{ExchangeId, Http, LINGER, SessionId, State};
 use crate::diagnostic::Diagnostic;
-use crate::error::{CallError, ErrorObject, code};
+use crate::error::CallError;
 use crate::head::{End, ResponseHead, declared_length};
 use crate::model::Json;
 use crate::text;
@@ -32,6 +32,9 @@ impl Http {
             self.cut_at(id, now + LINGER);
             return self.noted(now, purpose, head.status);
         }
+        if purpose == Purpose::Listen && !self.heard(now, id, head) {
+            return;
+        }
         if matches!(head.status, 401 | 403) {
             self.retire(now, id);
             return self.conclude(
@@ -51,7 +54,11 @@ impl Http {
                 self.abort(id);
                 self.conclude(now, purpose, Outcome::Failed(CallError::TooLarge { limit }));
             }
-            Ok(reading) => exchange.reading = reading,
+            Ok(reading) => {
+                if let Some(exchange) = self.exchanges.get_mut(&id) {
+                    exchange.reading = reading;
+                }
+            }
             Err(Unusable(reason)) => {
                 self.retire(now, id);
                 self.conclude(now, purpose, Outcome::Failed(CallError::Invalid { reason }));
@@ -130,6 +137,7 @@ impl Http {
                 let error = CallError::Broken { reason: reason.into(), unsent };
                 self.conclude(now, exchange.purpose, Outcome::Failed(error));
             }
+            Purpose::Listen => self.listen_again(now, decoder.and_then(Decoder::last_event_id)),
             purpose => self.noted(now, purpose, 0),
         }
     }
@@ -163,6 +171,9 @@ impl Http {
             };
             match item {
                 SseItem::Event { event: "message", data, .. } => {
+                    if purpose == Purpose::Listen {
+                        self.heard_something();
+                    }
                     let found = self.text(now, id, purpose, data);
                     if found {
                         self.retire(now, id);
@@ -174,7 +185,9 @@ impl Http {
                     self.diagnose(format!("events of type `{event}` are skipped, and others like it"));
                 }
                 SseItem::Retry(delay) => {
-                    if let Some(flight) = purpose.call().and_then(|call| self.flights.get_mut(&call)) {
+                    if purpose == Purpose::Listen {
+                        self.listening.retry = Some(delay);
+                    } else if let Some(flight) = purpose.call().and_then(|call| self.flights.get_mut(&call)) {
                         flight.retry = Some(delay);
                     }
                 }
@@ -246,7 +259,7 @@ impl Http {
             Message::Notification(notification) => {
                 self.link.notification(now, &notification.method, notification.params);
             }
-            Message::Request(request) => self.request(now, &request),
+            Message::Request(request) => self.request(now, purpose, &request),
         }
         false
     }
@@ -306,7 +319,7 @@ impl Http {
     }
 
     /// A request of the server. Only a legacy server may have any (RPC-23, RPC-24).
-    fn request(&mut self, now: Instant, request: &Request<'_>) {
+    fn request(&mut self, now: Instant, purpose: Purpose, request: &Request<'_>) {
         if !self.is_legacy() || !matches!(self.state, State::Open | State::Announcing { .. }) {
             let method = text::excerpt(&request.method);
             return self.diagnose(format!("`{method}` was requested by a server that may not"));
@@ -320,14 +333,15 @@ impl Http {
         if &*request.method == "ping" {
             // An empty object always serializes.
             let _ = jsonrpc::write_result(&mut body, &request.id, &Json::empty_object());
-        } else {
-            let error = ErrorObject::new(code::METHOD_NOT_FOUND, "Method not found");
+        } else if let Err(error) = self.link.ask(request, purpose.call()) {
             jsonrpc::write_error(&mut body, Some(&request.id), &error);
+        } else {
+            return;
         }
         self.notify(now, body, Purpose::Notice);
     }
 
-    fn diagnose(&mut self, detail: String) {
+    pub(super) fn diagnose(&mut self, detail: String) {
         self.link.events.diagnose(Diagnostic::new("http", detail));
     }
 }

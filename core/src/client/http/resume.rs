@@ -12,9 +12,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 /// How long to wait before connecting again when the server did not say.
-const DEFAULT_RETRY: Duration = Duration::from_secs(1);
+pub(super) const DEFAULT_RETRY: Duration = Duration::from_secs(1);
 /// Attempts that bring nothing double the wait, up to this.
-const MAX_RETRY: Duration = Duration::from_secs(30);
+pub(super) const MAX_RETRY: Duration = Duration::from_secs(30);
 
 /// A response that broke off.
 #[derive(Debug)]

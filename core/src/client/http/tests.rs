@@ -1,8 +1,10 @@
+mod asks;
 mod bounds;
 mod calls;
 mod headers;
 mod legacy;
 mod leniency;
+mod listen;
 mod negotiation;
 mod properties;
 mod streams;

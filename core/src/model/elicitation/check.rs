@@ -57,7 +57,7 @@ impl ElicitRequestParams {
 
 impl PrimitiveSchemaDefinition {
     /// What was expected, if `value` is something else.
-    fn check(&self, value: &Json) -> Result<(), Cow<'static, str>> {
+    pub(super) fn check(&self, value: &Json) -> Result<(), Cow<'static, str>> {
         match self {
             Self::String(schema) => schema.check(value),
             Self::Number(schema) => schema.check(value),

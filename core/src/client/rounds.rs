@@ -1,0 +1,238 @@
+//! The rounds of a call whose server wants input before it goes on.
+//!
+//! <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr>
+
+use super::answer::Refusal;
+use super::asks::{Asker, Inadmissible, admit};
+use super::calls::CallId;
+use super::config::CallOptions;
+use super::continuation::{Continuation, Unmet, merge};
+use super::event::{Event, Waiting};
+use super::link::Link;
+use super::request::{Envelope, Prepared, Source};
+use crate::dialect::Revision;
+use crate::error::{ApiMisuse, CallError, Full};
+use crate::model::Json;
+use crate::model::input_required::{InputRequiredResult, InputResponses};
+use crate::model::result::ResultType;
+use crate::time::{Duration, Instant};
+use crate::wire::jsonrpc;
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde_json::value::RawValue;
+
+/// The wait before a call is made again whose server asked nothing. Each further one in a row doubles it.
+const FIRST_WAIT: Duration = Duration::from_millis(250);
+/// Up to this.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+
+/// What is kept of a call that may be answered with `input_required`: it is made again with the same parameters.
+#[derive(Debug)]
+pub(super) struct Origin {
+    prepared: Prepared,
+    /// How often the server has asked.
+    rounds: usize,
+    /// How often in a row it asked nothing.
+    idle: u32,
+}
+
+/// One round: what the server wants, and what is there of it.
+#[derive(Default)]
+pub(super) struct Round {
+    result: Option<Json>,
+    state: Option<String>,
+    responses: InputResponses,
+    /// Questions without an answer.
+    open: usize,
+    /// When the call is made again though nothing was asked.
+    pub(super) at: Option<Instant>,
+}
+
+impl core::fmt::Debug for Round {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Round").field("open", &self.open).field("at", &self.at).finish_non_exhaustive()
+    }
+}
+
+/// The methods that may be answered so (MRTR-02, MRTR-03), in revisions that have it.
+fn may_ask(revision: Revision, method: &str) -> bool {
+    revision.dialect().result_type && matches!(method, "tools/call" | "prompts/get" | "resources/read")
+}
+
+impl Origin {
+    fn new(prepared: Prepared) -> Self {
+        let rounds = prepared.rounds();
+        Self { prepared, rounds, idle: 0 }
+    }
+
+    fn stopped(&self, revision: Revision, result: Json, responses: InputResponses, why: Unmet) -> CallError {
+        let mut params = Vec::new();
+        // They were written before.
+        let _ = self.prepared.write_params(revision, &mut params);
+        let method = self.prepared.method();
+        let continuation = Continuation::new(method, &params, result, responses, self.rounds);
+        CallError::InputRequired { why, continuation: Box::new(continuation) }
+    }
+}
+
+impl Link {
+    /// Appends the request of a call, which is noted. On an error nothing is.
+    pub(super) fn begin(
+        &mut self,
+        now: Instant,
+        source: &impl Source,
+        options: CallOptions,
+        envelope: &Envelope,
+        out: &mut Vec<u8>,
+    ) -> Result<CallId, ApiMisuse> {
+        let patience = self.patience(&options);
+        let (wire, revision) = (self.calls.next_wire(), envelope.revision());
+        if !may_ask(revision, source.method()) {
+            envelope.write(out, wire, source, &options)?;
+            return Ok(self.calls.send(now, patience, wire));
+        }
+        let prepared = Prepared::at(source, revision, options)?;
+        envelope.write(out, wire, &prepared, &prepared.options)?;
+        let call = self.calls.send(now, patience, wire);
+        self.calls.put_origin(call, Box::new(Origin::new(prepared)));
+        Ok(call)
+    }
+
+    /// A call that waited for the era was sent: it is kept if it may have to be made again.
+    pub(super) fn keep(&mut self, call: CallId, prepared: Prepared) {
+        let revision = self.details.as_deref().map(|details| details.revision);
+        if revision.is_some_and(|revision| may_ask(revision, prepared.method())) {
+            self.calls.put_origin(call, Box::new(Origin::new(prepared)));
+        }
+    }
+
+    /// A result has come for a call: its end, or the beginning of a round.
+    pub(super) fn result(&mut self, now: Instant, call: CallId, result: &RawValue) {
+        let text = result.get();
+        // Looked for first, since that is cheap and hardly ever there.
+        let asks = self.calls.origin(call).is_some()
+            && text.contains("input_required")
+            && matches!(ResultType::of(result), Ok(ResultType::InputRequired));
+        let outcome = if asks { self.begin_round(now, call, result) } else { Ok(Some(Json::from(result))) };
+        match outcome {
+            Ok(None) => {}
+            Ok(Some(result)) => self.settle(call, Ok(result)),
+            Err(error) => self.settle(call, Err(error)),
+        }
+    }
+
+    /// Begins a round; the call then waits. An error ends it.
+    fn begin_round(&mut self, now: Instant, call: CallId, raw: &RawValue) -> Result<Option<Json>, CallError> {
+        let invalid = |reason: String| CallError::Invalid { reason };
+        let asked: InputRequiredResult =
+            jsonrpc::decode_at(raw.get(), "result").map_err(|error| invalid(error.message.into_owned()))?;
+        let InputRequiredResult { input_requests, request_state: state, .. } = asked;
+        if input_requests.is_empty() && state.is_none() {
+            let reason =
+                "expected `inputRequests` or `requestState` in a result that asks for input, found neither";
+            return Err(invalid(reason.to_owned()));
+        }
+        let (Some(details), Some(origin)) = (self.details.as_deref(), self.calls.origin_mut(call)) else {
+            return Ok(Some(raw.into()));
+        };
+        let (revision, limit) = (details.revision, self.config.limits.call_rounds);
+        origin.rounds += 1;
+        let inadmissible = |key: &String, why: Inadmissible| Unmet::Inadmissible {
+            key: key.clone(),
+            reason: why.reason().to_owned(),
+        };
+        let unmet = if origin.prepared.options.manual_input {
+            Some(Unmet::Manual)
+        } else if origin.rounds > limit {
+            Some(Unmet::Rounds { limit })
+        } else if !self.asks.has_room(input_requests.len()) {
+            Some(Unmet::Full(Full::new("asked", self.asks.limit())))
+        } else {
+            let mut requests = input_requests.iter();
+            requests.find_map(|(key, request)| {
+                admit(&self.config, revision, request).err().map(|why| inadmissible(key, why))
+            })
+        };
+        if let Some(why) = unmet {
+            return Err(origin.stopped(revision, raw.into(), InputResponses::new(), why));
+        }
+        let open = input_requests.len();
+        origin.idle = if open == 0 { origin.idle.saturating_add(1) } else { 0 };
+        let at = (open == 0).then(|| now + wait(origin.idle));
+        let waiting = at.map(|at| Waiting {
+            method: origin.prepared.method().to_owned(),
+            rounds: origin.rounds,
+            delay: at.saturating_since(now),
+        });
+        self.calls.suspend(
+            call,
+            Round { result: Some(raw.into()), state, responses: InputResponses::new(), open, at },
+        );
+        if let Some(waiting) = waiting {
+            self.events.push(Event::Waiting(call, waiting));
+        }
+        for (key, request) in input_requests {
+            self.asks.begin(&mut self.events, Asker::Call(call, key), request);
+        }
+        Ok(None)
+    }
+
+    /// An answer for a round; whether it was the last one, so that the call is to be made again.
+    pub(super) fn input(&mut self, call: CallId, key: String, answer: Result<Json, Refusal>) -> bool {
+        let Some(round) = self.calls.round_mut(call) else { return false };
+        match answer {
+            Ok(json) => {
+                round.responses.insert(key, json);
+                round.open = round.open.saturating_sub(1);
+                round.open == 0
+            }
+            Err(refusal) => {
+                self.give_up(call, Unmet::Refused { key, refusal });
+                false
+            }
+        }
+    }
+
+    /// Ends a call that waits for input.
+    pub(super) fn give_up(&mut self, call: CallId, why: Unmet) {
+        let Some(revision) = self.details.as_deref().map(|details| details.revision) else { return };
+        let Some((Round { result, responses, .. }, origin)) = self.calls.take_round(call) else { return };
+        let result = result.unwrap_or_else(Json::empty_object);
+        let error = origin.stopped(revision, result, responses, why);
+        self.settle(call, Err(error));
+    }
+
+    /// A call whose time has come to be made again.
+    pub(super) fn due(&self, now: Instant) -> Option<CallId> {
+        self.calls.next_round().filter(|&(at, _)| at <= now).map(|(_, call)| call)
+    }
+
+    /// A call as it is made again, under the id that comes with it. `None` when it does not wait, or is waited for.
+    pub(super) fn again(&mut self, now: Instant, call: CallId) -> Option<(i64, Prepared)> {
+        let revision = self.details.as_deref()?.revision;
+        if self.calls.round_mut(call)?.open > 0 {
+            return None;
+        }
+        let (round, origin) = self.calls.take_round(call)?;
+        let (mut params, mut merged) = (Vec::new(), Vec::new());
+        let written = origin
+            .prepared
+            .write_params(revision, &mut params)
+            .and_then(|()| merge(&params, &round.responses, round.state.as_deref(), &mut merged));
+        let prepared = origin.prepared.with_params(revision, merged);
+        self.calls.put_origin(call, origin);
+        if let Err(misuse) = written {
+            self.settle(call, Err(CallError::Misuse(misuse)));
+            return None;
+        }
+        let wire = self.calls.resend(now, call)?;
+        Some((wire, prepared))
+    }
+}
+
+fn wait(idle: u32) -> Duration {
+    let doubled = FIRST_WAIT.saturating_mul(1_u32.checked_shl(idle.saturating_sub(1)).unwrap_or(u32::MAX));
+    doubled.min(LONGEST_WAIT)
+}
