@@ -1,8 +1,9 @@
-//! What works and is on its way out. Each is said once for a server, when it is first used.
+//! What works and is on its way out. Each is said once for a server or a connection of a client, when it is first used.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use mcp_proto::diagnostic::Blame;
+use mcp_proto::model::{IncludeContext, InputRequest};
 
 use crate::context::Report;
 
@@ -19,6 +20,20 @@ pub(crate) enum Deprecated {
 }
 
 impl Deprecated {
+    /// The one that asking `request` makes use of.
+    pub(crate) fn of(request: &InputRequest) -> Option<Self> {
+        match request {
+            InputRequest::ListRoots => Some(Self::Roots),
+            InputRequest::CreateMessage(params)
+                if params.include_context.is_some_and(|context| context != IncludeContext::None) =>
+            {
+                Some(Self::IncludeContext)
+            }
+            InputRequest::CreateMessage(_) => Some(Self::Sampling),
+            _ => None,
+        }
+    }
+
     /// What it is, and what takes its place.
     fn text(self) -> &'static str {
         match self {

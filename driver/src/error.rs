@@ -5,6 +5,18 @@ use std::io;
 
 use mcp_proto::error::{ApiMisuse, CallError};
 
+/// An error and what led to it, in words.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}
+
 /// Why connecting or serving failed.
 #[non_exhaustive]
 pub enum Error {

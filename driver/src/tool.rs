@@ -19,6 +19,7 @@ use serde::de::DeserializeOwned;
 use serde::ser::SerializeMap;
 
 use crate::context::{Context, InputRequired, Responder};
+use crate::error::chain;
 use crate::handler::{NOT_FOUND, Run};
 
 /// What a server says about a tool. The schema of its arguments comes from the handler's argument type,
@@ -262,14 +263,7 @@ impl ToolError {
 
 impl<E: std::error::Error> From<E> for ToolError {
     fn from(error: E) -> Self {
-        let mut detail = error.to_string();
-        let mut source = error.source();
-        while let Some(cause) = source {
-            detail.push_str(": ");
-            detail.push_str(&cause.to_string());
-            source = cause.source();
-        }
-        Self::internal(detail)
+        Self::internal(chain(&error))
     }
 }
 

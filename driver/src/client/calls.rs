@@ -237,6 +237,34 @@ impl Options {
         self
     }
 
+    /// A server that wants input ends the call, with [`CallError::InputRequired`]; its [`Continuation`] can be kept,
+    /// answered by hand, and gone on with by [`Resume`], also in another process.
+    ///
+    /// ```
+    /// # use mcp_driver::{Async, CallError, CallTool, Calls, Client, Json, Options, Resume, Runtime};
+    /// # use mcp_driver::model::ElicitAction;
+    /// # use mcp_driver::model::ElicitResult;
+    /// # async fn book<R: Runtime<Mode = Async>>(client: Client<R>) -> Result<(), Box<dyn std::error::Error>> {
+    /// let call = client.call_tool_with("book", (), Options::new().manual_input()).await;
+    /// if let Err(CallError::InputRequired { mut continuation, .. }) = call {
+    ///     for key in continuation.input_required()?.input_requests.into_keys() {
+    ///         continuation.answer(&key, ElicitResult::new(ElicitAction::Decline))?;
+    ///     }
+    ///     let reply = client.start(&Resume::<CallTool<Json>>::new(*continuation), Options::new()).await?;
+    ///     println!("{}", reply.text());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// [`Continuation`]: super::Continuation
+    /// [`Resume`]: super::Resume
+    #[must_use]
+    pub fn manual_input(mut self) -> Self {
+        self.call = self.call.manual_input();
+        self
+    }
+
     /// More entries for the request's `_meta`.
     #[must_use]
     pub fn meta(mut self, meta: Meta) -> Self {

@@ -5,14 +5,21 @@ use std::future::poll_fn;
 use std::sync::{Arc, MutexGuard};
 use std::task::{Poll, Waker};
 
-use mcp_proto::client::{Call, CallId, CallOptions, Event, Pending, ServerDetails};
-use mcp_proto::error::CallError;
+use mcp_proto::client::{
+    AskId, Call, CallId, CallOptions, Event, InputResponse, Pending, Refusal, ServerDetails, Waiting,
+};
+use mcp_proto::error::{ApiMisuse, CallError};
+use mcp_proto::model::InputRequest;
 use mcp_proto::time::Now;
 
 use super::Hooks;
+use super::asked::{self, Asked, Questions};
 use super::calls::{CallFuture, Cancel, Options, Owner, ProgressHook};
+use super::waiting::Wait;
 use crate::context::Report;
+use crate::deprecated::Said;
 use crate::hook;
+use crate::runtime::Runtime;
 
 /// The calling half of a client machine, over a byte stream or HTTP.
 pub(super) trait Machine: Send {
@@ -25,16 +32,31 @@ pub(super) trait Machine: Send {
     fn take<T>(&mut self, pending: &Pending<T>) -> Option<Result<T, CallError>>;
     fn cancel(&mut self, now: Now, call: CallId);
     fn forget(&mut self, call: CallId);
+    fn answer(
+        &mut self,
+        now: Now,
+        ask: AskId,
+        answer: Result<InputResponse, Refusal>,
+    ) -> Result<(), ApiMisuse>;
+    fn retry(&mut self, now: Now, call: CallId);
+    fn stop(&mut self, now: Now, call: CallId);
+    fn roots_changed(&mut self, now: Now);
 }
 
 /// A client machine behind a lock, with whatever moves its bytes.
 pub(super) trait Link: Send + Sync + 'static {
     type Machine: Machine;
+    type Runtime: Runtime;
 
+    fn runtime(&self) -> &Self::Runtime;
+    fn hooks(&self) -> &Hooks;
     fn lock(&self) -> MutexGuard<'_, Inner<Self::Machine>>;
-    fn now(&self) -> Now;
     /// Does what the machine says, and sees to it that what it has to send is sent. No lock is held.
     fn turn(&self);
+
+    fn now(&self) -> Now {
+        self.runtime().now()
+    }
 }
 
 /// A machine, and who waits for it.
@@ -45,12 +67,15 @@ pub(super) struct Inner<M> {
 
 #[derive(Default)]
 pub(super) struct Desk {
-    details: Option<Arc<ServerDetails>>,
+    pub(super) details: Option<Arc<ServerDetails>>,
     closed: Option<CallError>,
     /// Those who wait for the connection to open or to close.
     onlookers: Vec<Waker>,
     /// The calls that somebody waits for.
     seats: BTreeMap<CallId, Seat>,
+    pub(super) questions: Questions,
+    /// What was said to be deprecated.
+    pub(super) said: Said,
 }
 
 /// Where one call is waited for.
@@ -66,6 +91,9 @@ struct Seat {
 pub(super) enum Effect {
     Wake(Vec<Waker>),
     Progress(ProgressHook, mcp_proto::client::Progress),
+    Ask(AskId, Arc<InputRequest>),
+    Cancel(Asked),
+    Wait(CallId, Waiting),
     Hook(Event),
 }
 
@@ -95,6 +123,12 @@ impl Desk {
                 self.closed = Some(error);
                 Effect::Wake(std::mem::take(&mut self.onlookers))
             }
+            Event::Asked(ask, request) => Effect::Ask(ask, request),
+            Event::Retracted(ask) => match self.questions.remove(&ask) {
+                Some(asked) => Effect::Cancel(asked),
+                None => Effect::Wake(Vec::new()),
+            },
+            Event::Waiting(call, waiting) => Effect::Wait(call, waiting),
             event => Effect::Hook(event),
         }
     }
@@ -105,10 +139,18 @@ impl Desk {
 }
 
 impl Effect {
-    pub(super) fn perform(self, hooks: &Hooks) {
+    pub(super) fn perform<L: Link>(self, link: &Arc<L>) {
+        let hooks = link.hooks();
         match self {
             Self::Wake(wakers) => wakers.into_iter().for_each(Waker::wake),
             Self::Progress(hear, progress) => hook::call(|| hear(&progress)),
+            Self::Ask(ask, request) => asked::serve(link, ask, &request),
+            Self::Cancel(asked) => asked.cancel(),
+            Self::Wait(call, waiting) => {
+                if let Some(hear) = &hooks.wait {
+                    hook::call(|| hear(Wait::new(waiting, call, link)));
+                }
+            }
             Self::Hook(Event::Log(message)) => {
                 if let Some(hear) = &hooks.log {
                     hook::call(|| hear(&message));
@@ -120,9 +162,7 @@ impl Effect {
                 }
             }
             Self::Hook(Event::Diagnostic(diagnostic)) => {
-                if let Some(hear) = &hooks.diagnostic {
-                    hook::call(|| hear(&Report::noticed("server", &diagnostic)));
-                }
+                hooks.report(&Report::noticed("server", &diagnostic));
             }
             Self::Hook(_) => {}
         }
@@ -147,6 +187,13 @@ pub(super) fn start<L: Link, C: Call>(link: &Arc<L>, call: &C, options: Options)
     };
     link.turn();
     CallFuture::new(link.clone(), started, watch)
+}
+
+/// Tells the server that the roots have changed.
+pub(super) fn roots_changed<L: Link>(link: &Arc<L>) {
+    let now = link.now();
+    link.lock().machine.roots_changed(now);
+    link.turn();
 }
 
 /// Waits until the era is settled, or the connection has failed.

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Waker;
 
 use mcp_proto::client::{
-    Call, CallId, CallOptions, Config, Endpoint as Url, ExchangeId, Http, HttpOutput, Pending,
+    AskId, Call, CallId, CallOptions, Config, Endpoint as Url, ExchangeId, Http, HttpOutput, InputResponse,
+    Pending, Refusal,
 };
 use mcp_proto::error::{ApiMisuse, CallError};
 use mcp_proto::head::End;
@@ -65,6 +66,27 @@ impl Machine for Carried {
 
     fn forget(&mut self, call: CallId) {
         self.http.forget(call);
+    }
+
+    fn answer(
+        &mut self,
+        now: Now,
+        ask: AskId,
+        answer: Result<InputResponse, Refusal>,
+    ) -> Result<(), ApiMisuse> {
+        self.http.answer(now, ask, answer)
+    }
+
+    fn retry(&mut self, now: Now, call: CallId) {
+        self.http.retry(now, call);
+    }
+
+    fn stop(&mut self, now: Now, call: CallId) {
+        self.http.stop(now, call);
+    }
+
+    fn roots_changed(&mut self, now: Now) {
+        self.http.roots_changed(now);
     }
 }
 
@@ -220,6 +242,7 @@ impl<R: Runtime> HttpClient<R> {
 
     /// Does what machine and pool say; `except` names a connection that looks for output by itself.
     fn advance(&self, except: Option<ConnectionId>) {
+        let Some(this) = self.this.upgrade() else { return };
         let done = self.turn.run(|| {
             loop {
                 let mut inner = self.lock();
@@ -227,7 +250,7 @@ impl<R: Runtime> HttpClient<R> {
                 let step = machine.step(desk, &self.hooks, self.runtime.now());
                 drop(inner);
                 match step {
-                    Some(Step::Effect(effect)) => effect.perform(&self.hooks),
+                    Some(Step::Effect(effect)) => effect.perform(&this),
                     Some(Step::Connect(connection)) => self.connect(connection),
                     Some(Step::Wake(waker)) => waker.wake(),
                     Some(Step::Sent(bytes)) => self.hooks.traffic(Traffic::Sent(&bytes)),
@@ -324,13 +347,18 @@ impl<R: Runtime> Drop for Opening<R> {
 
 impl<R: Runtime> Link for HttpClient<R> {
     type Machine = Carried;
+    type Runtime = R;
+
+    fn runtime(&self) -> &R {
+        &self.runtime
+    }
+
+    fn hooks(&self) -> &Hooks {
+        &self.hooks
+    }
 
     fn lock(&self) -> MutexGuard<'_, desk::Inner<Carried>> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn now(&self) -> Now {
-        self.runtime.now()
     }
 
     fn turn(&self) {

@@ -6,8 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Waker;
 use std::time::Duration;
 
-use mcp_proto::client::{Call, CallId, CallOptions, Config, Connection, Output, Pending};
-use mcp_proto::error::CallError;
+use mcp_proto::client::{
+    AskId, Call, CallId, CallOptions, Config, Connection, InputResponse, Output, Pending, Refusal,
+};
+use mcp_proto::error::{ApiMisuse, CallError};
 use mcp_proto::head::End;
 use mcp_proto::time::{Instant, Now};
 
@@ -60,6 +62,27 @@ impl Machine for Connection {
 
     fn forget(&mut self, call: CallId) {
         self.forget(call);
+    }
+
+    fn answer(
+        &mut self,
+        now: Now,
+        ask: AskId,
+        answer: Result<InputResponse, Refusal>,
+    ) -> Result<(), ApiMisuse> {
+        self.answer(now, ask, answer)
+    }
+
+    fn retry(&mut self, now: Now, call: CallId) {
+        self.retry(now, call);
+    }
+
+    fn stop(&mut self, now: Now, call: CallId) {
+        self.stop(now, call);
+    }
+
+    fn roots_changed(&mut self, now: Now) {
+        self.roots_changed(now);
     }
 }
 
@@ -170,6 +193,7 @@ impl<R: Runtime> LineClient<R> {
 
     /// Hands out events one by one, each with no lock held.
     fn deliver(&self) -> Done {
+        let Some(this) = self.this.upgrade() else { return Done::Alone };
         self.turn.run(|| {
             loop {
                 let mut inner = self.lock();
@@ -181,7 +205,7 @@ impl<R: Runtime> LineClient<R> {
                 };
                 drop(inner);
                 match effect {
-                    Some(effect) => effect.perform(&self.hooks),
+                    Some(effect) => effect.perform(&this),
                     None => self.respawn(),
                 }
             }
@@ -191,13 +215,18 @@ impl<R: Runtime> LineClient<R> {
 
 impl<R: Runtime> Link for LineClient<R> {
     type Machine = Connection;
+    type Runtime = R;
+
+    fn runtime(&self) -> &R {
+        &self.runtime
+    }
+
+    fn hooks(&self) -> &Hooks {
+        &self.hooks
+    }
 
     fn lock(&self) -> MutexGuard<'_, Inner<Connection>> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn now(&self) -> Now {
-        self.runtime.now()
     }
 
     fn turn(&self) {

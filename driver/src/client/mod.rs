@@ -1,20 +1,23 @@
 //! Clients: opening a connection, and calling.
 
+mod answers;
+mod asked;
 mod calls;
 mod desk;
 #[cfg(feature = "http")]
 mod http;
 mod line;
+mod waiting;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use mcp_proto::client::{Call, Config};
 use mcp_proto::dialect::{Era, Revision};
-use mcp_proto::error::CallError;
+use mcp_proto::error::{ApiMisuse, CallError};
 use mcp_proto::limits::Limits;
 use mcp_proto::model::{
-    ClientCapabilities, Implementation, Json, LoggingLevel, LoggingMessageNotificationParams,
+    ClientCapabilities, Implementation, Json, LoggingLevel, LoggingMessageNotificationParams, Root,
     ServerCapabilities,
 };
 
@@ -24,13 +27,18 @@ use crate::hook;
 use crate::process::{Command, StderrHook};
 use crate::reply::{Mode, Running};
 use crate::runtime::Runtime;
+use answers::{Answers, Roots};
 use line::LineClient;
 
+pub use answers::{AnswerError, AnswerHandler, Answerer, ForForm, ForRoots, ForSampling, ForUrl, Question};
+pub use asked::Asked;
 pub use calls::{CallFuture, Calls, Canceller, Options};
 pub use mcp_proto::client::{
-    CallTool, Complete, Custom, Discover, EraChoice, GetPrompt, ListPrompts, ListResourceTemplates,
-    ListResources, ListTools, Ping, Progress, ReadResource, ServerDetails, SetLevel, ToolReply,
+    CallTool, Complete, Continuation, Custom, Discover, EraChoice, GetPrompt, ListPrompts,
+    ListResourceTemplates, ListResources, ListTools, Ping, Progress, ReadResource, Refusal, Resume,
+    ServerDetails, SetLevel, ToolReply, Unmet,
 };
+pub use waiting::Wait;
 
 /// A connection to one server. Calls are in [`Calls`]; clones share the connection, and when the last is
 /// dropped it is closed.
@@ -39,6 +47,7 @@ pub struct Client<R: Runtime> {
     runtime: R,
     details: Arc<ServerDetails>,
     config: Arc<Config>,
+    roots: Option<Roots>,
     link: Arc<Closing<R>>,
 }
 
@@ -117,6 +126,30 @@ impl<R: Runtime> Client<R> {
         self.details.instructions.as_deref()
     }
 
+    /// Changes the list of roots, and tells a legacy server so; a modern one asks when it needs them.
+    ///
+    /// # Errors
+    /// When the client was not built with [`ClientBuilder::roots`]: then the server does not know of any.
+    pub fn set_roots(&self, roots: impl IntoIterator<Item = Root>) -> Result<(), ApiMisuse> {
+        let Some(list) = &self.roots else {
+            return Err(ApiMisuse::new("there is no list of roots to change: use `ClientBuilder::roots`"));
+        };
+        let roots: Vec<Root> = roots.into_iter().collect();
+        let before = std::mem::replace(&mut *list.lock().unwrap_or_else(PoisonError::into_inner), roots);
+        drop(before);
+        self.roots_changed();
+        Ok(())
+    }
+
+    /// Tells a legacy server that what [`ClientBuilder::on_roots`] answers has changed (ROOT-03).
+    pub fn roots_changed(&self) {
+        match &self.link.0 {
+            AnyLink::Line(link) => desk::roots_changed(link),
+            #[cfg(feature = "http")]
+            AnyLink::Http(link) => desk::roots_changed(link),
+        }
+    }
+
     /// Closes the connection and waits until that is done: a session is ended, a child process has exited.
     /// Calls under way fail.
     ///
@@ -191,6 +224,8 @@ pub(crate) struct Hooks {
     diagnostic: Hook<dyn Fn(&Report) + Send + Sync>,
     stderr: Option<StderrHook>,
     traffic: Hook<dyn Fn(Traffic<'_>) + Send + Sync>,
+    wait: Hook<dyn Fn(Wait) + Send + Sync>,
+    answers: Answers,
 }
 
 impl Hooks {
@@ -198,6 +233,13 @@ impl Hooks {
     fn traffic(&self, traffic: Traffic<'_>) {
         if let Some(show) = &self.traffic {
             hook::call(|| show(traffic));
+        }
+    }
+
+    /// Tells people of something. No lock may be held.
+    fn report(&self, report: &Report) {
+        if let Some(hear) = &self.diagnostic {
+            hook::call(|| hear(report));
         }
     }
 
@@ -246,8 +288,8 @@ impl<R: Runtime> ClientBuilder<R> {
         self
     }
 
-    /// What the server is told that it may ask of this client. Requests of servers other than `ping` are
-    /// refused so far, so this is for experiments.
+    /// What else servers are told of this client: experimental capabilities and extensions. That they may ask for
+    /// elicitation, sampling and roots is declared where there are handlers for that, and only there.
     #[must_use]
     pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
         self.config.capabilities = capabilities;
@@ -280,7 +322,8 @@ impl<R: Runtime> ClientBuilder<R> {
         self
     }
 
-    /// Hears what the server does against the protocol and what was done about it.
+    /// Hears what the server does against the protocol and what was done about it, what handlers fail with, and which
+    /// deprecated features are used.
     #[must_use]
     pub fn on_diagnostic(mut self, hook: impl Fn(&Report) + Send + Sync + 'static) -> Self {
         self.hooks.diagnostic = Some(Arc::new(hook));
@@ -318,9 +361,10 @@ impl<R: Runtime> ClientBuilder<R> {
         let (runtime, command) = (self.runtime.clone(), command.into());
         runtime.run(Running::task(async move {
             let (runtime, config) = self.start();
+            let roots = self.hooks.answers.fixed_roots.clone();
             let link = LineClient::spawn(&runtime, Arc::clone(&config), self.hooks, command);
             let link = link.map_err(|error| Error::io("starting the server", error))?;
-            connect(runtime, config, AnyLink::Line(link)).await
+            connect(runtime, config, roots, AnyLink::Line(link)).await
         }))
     }
 
@@ -332,8 +376,9 @@ impl<R: Runtime> ClientBuilder<R> {
         let runtime = self.runtime.clone();
         runtime.run(Running::task(async move {
             let (runtime, config) = self.start();
+            let roots = self.hooks.answers.fixed_roots.clone();
             let link = LineClient::attach(&runtime, Arc::clone(&config), self.hooks, stream);
-            connect(runtime, config, AnyLink::Line(link)).await
+            connect(runtime, config, roots, AnyLink::Line(link)).await
         }))
     }
 
@@ -346,22 +391,30 @@ impl<R: Runtime> ClientBuilder<R> {
         let (runtime, url) = (self.runtime.clone(), url.into());
         runtime.run(Running::task(async move {
             let (runtime, config) = self.start();
+            let roots = self.hooks.answers.fixed_roots.clone();
             let link = http::HttpClient::open(&runtime, Arc::clone(&config), self.hooks, &url)?;
-            connect(runtime, config, AnyLink::Http(link)).await
+            connect(runtime, config, roots, AnyLink::Http(link)).await
         }))
     }
 
     fn start(&self) -> (R, Arc<Config>) {
         self.runtime.configure(&self.config.limits);
-        (self.runtime.clone(), Arc::new(self.config.clone()))
+        let mut config = self.config.clone();
+        self.hooks.answers.declare(&mut config.capabilities);
+        (self.runtime.clone(), Arc::new(config))
     }
 }
 
-async fn connect<R: Runtime>(runtime: R, config: Arc<Config>, link: AnyLink<R>) -> Result<Client<R>, Error> {
+async fn connect<R: Runtime>(
+    runtime: R,
+    config: Arc<Config>,
+    roots: Option<Roots>,
+    link: AnyLink<R>,
+) -> Result<Client<R>, Error> {
     // Closes the connection again when nobody waits for it any more.
     let link = Closing(link);
     match link.0.connected().await {
-        Ok(details) => Ok(Client { runtime, details, config, link: Arc::new(link) }),
+        Ok(details) => Ok(Client { runtime, details, config, roots, link: Arc::new(link) }),
         Err(error) => {
             // Whoever hears of it may end the program at once, and a child must not outlive that.
             link.0.close();

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{self, Poll, Waker};
 use std::time::Duration;
 
-use mcp_proto::model::{CreateMessageRequestParams, ElicitRequestParams, IncludeContext, InputRequest, Json};
+use mcp_proto::model::{ElicitRequestParams, InputRequest, Json};
 use mcp_proto::server::AskError;
 
 use super::CallState;
@@ -88,7 +88,7 @@ fn begin(
     mut request: InputRequest,
     timeout: Option<Duration>,
 ) -> Result<Option<Json>, Unanswered> {
-    if let Some(feature) = deprecated(&request) {
+    if let Some(feature) = Deprecated::of(&request) {
         state.outlet.deprecated(feature);
     }
     match state.journal(|journal| journal.stand(state, key, &request)) {
@@ -102,18 +102,6 @@ fn begin(
             wakers.into_iter().for_each(Waker::wake);
             Ok(None)
         }
-    }
-}
-
-fn deprecated(request: &InputRequest) -> Option<Deprecated> {
-    let context = |params: &CreateMessageRequestParams| {
-        params.include_context.is_some_and(|context| context != IncludeContext::None)
-    };
-    match request {
-        InputRequest::ListRoots => Some(Deprecated::Roots),
-        InputRequest::CreateMessage(params) if context(params) => Some(Deprecated::IncludeContext),
-        InputRequest::CreateMessage(_) => Some(Deprecated::Sampling),
-        _ => None,
     }
 }
 

@@ -1,6 +1,5 @@
 //! One call, as its handler, its task and its connection share it.
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
@@ -14,6 +13,7 @@ use super::journal::{Journal, Kept};
 use super::{Outlet, Report};
 use crate::around::{Answer, AnswerKind};
 use crate::handler::{Run, label};
+use crate::hook::panic_text;
 use crate::runtime::BoxFuture;
 use crate::spans::RequestSpan;
 use crate::wake::Promise;
@@ -209,13 +209,4 @@ impl CallState {
     pub(crate) fn report(&self, detail: impl Into<String>) {
         self.outlet.report(Report::ours(label(self.target()), detail));
     }
-}
-
-fn panic_text(who: &str, panic: &(dyn Any + Send)) -> String {
-    let text = panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("something that is no text");
-    format!("{who} panicked: {text}")
 }

@@ -1,10 +1,12 @@
-//! The rig as a program of its own: `mcp-rig tokio|smol|blocking --stdio|--http|--clients URL [--legacy-only]`.
+//! The rig as a program of its own: `mcp-rig tokio|smol|blocking --stdio|--http|--clients URL [--legacy-only|--asks]`.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use mcp_driver::{CallError, Calls, Era, EraChoice, Error, Limits, Runtime};
 use mcp_tests::kit::{Client, Kit, Reply};
 use mcp_tests::rig::{Census, server};
+use mcp_tests::scenarios::asks;
 use mcp_tests::support::{Gate, eventually};
 use mcp_tests::{OnBlocking, OnSmol, OnTokio};
 use serde_json::json;
@@ -46,6 +48,9 @@ fn main() -> Result<(), Error> {
 }
 
 fn rig<R: Runtime>(flags: &[&str]) -> mcp_driver::Server<R> {
+    if flags.contains(&"--asks") {
+        return asks::server(&Arc::default()).on_error(|report| eprintln!("{report}"));
+    }
     let mut server = server(|event| eprintln!("{event}"), &Gate::default());
     if let [.., "--transmit", most] = flags {
         let mut limits = Limits::default();

@@ -10,7 +10,7 @@ use mcp_driver::Limits;
 use serde_json::{Value, json};
 
 pub use self::peer::{ALL, Outcome, Peer, SPEECHES, accept, did, roots, sampled};
-use self::server::server;
+pub use self::server::server;
 use super::{hosted, http};
 use crate::kit::Kit;
 use crate::support::{Events, Gate, Raw};

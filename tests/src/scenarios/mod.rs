@@ -1,5 +1,6 @@
 //! One scenario, one function; each takes the path of `mcp-rig`.
 
+pub mod answers;
 pub mod asks;
 pub mod authorized;
 pub mod calls;

@@ -58,7 +58,7 @@ fn question(message: &str) -> ElicitRequestParams {
 }
 
 /// A server whose handlers ask. `holds` counts how often a step is done.
-pub(super) fn server<R: Runtime>(holds: &Arc<AtomicUsize>) -> Server<R> {
+pub fn server<R: Runtime>(holds: &Arc<AtomicUsize>) -> Server<R> {
     let (held, blocking) = (holds.clone(), holds.clone());
     let server = Server::new("asking", "1")
         .tool(Tool::new("book"), move |_: Nothing, cx: Context| {
