@@ -2,8 +2,8 @@
 
 use std::env;
 
-use mcp_driver::model::{Json, Tool};
-use mcp_driver::{Calls, Custom, EraChoice, Revision, Runtime, ToolReply};
+use mcp_driver::model::{ElicitRequestFormParams, ElicitResult, Json, Tool};
+use mcp_driver::{Asked, Calls, Custom, EraChoice, Revision, Runtime, ToolReply};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -39,11 +39,15 @@ fn variable(name: &str) -> Result<String, Error> {
 
 impl Program for Client {
     fn run<R: Runtime<Mode: Wait>>(self) -> Result<(), Error> {
-        let client = mcp_driver::Client::<R>::builder("conformance", env!("CARGO_PKG_VERSION"))
+        let mut builder = mcp_driver::Client::<R>::builder("conformance", env!("CARGO_PKG_VERSION"))
             .era(EraChoice::Pinned(self.revision))
-            .on_diagnostic(|report| eprintln!("{report}"))
-            .http(self.url);
-        let client = R::Mode::wait(client)?;
+            .on_diagnostic(|report| eprintln!("{report}"));
+        if let Some(content) = filled_in(&self.scenario) {
+            builder = builder.on_elicit(move |_: ElicitRequestFormParams, _: Asked| {
+                Ok(ElicitResult::accept(Json::new(&content)?))
+            });
+        }
+        let client = R::Mode::wait(builder.http(self.url))?;
         let tools = match client.capabilities().tools {
             Some(_) => R::Mode::wait(client.list_tools())?,
             None => Vec::new(),
@@ -73,9 +77,26 @@ impl Call {
     }
 }
 
+/// What the user of a scenario fills in, where there is one.
+fn filled_in(scenario: &str) -> Option<serde_json::Value> {
+    match scenario {
+        // The rest are defaults.
+        "elicitation-sep1034-client-defaults" => Some(json!({})),
+        "sep-2322-client-request-state" => Some(json!({ "confirmed": true })),
+        _ => None,
+    }
+}
+
 /// The calls that belong to a scenario.
 fn calls(scenario: &str, context: Option<&Json>, tools: &[Tool]) -> Result<Vec<Call>, Error> {
     match scenario {
+        "elicitation-sep1034-client-defaults" => {
+            Ok(vec![Call::new("test_client_elicitation_defaults", &json!({}))?])
+        }
+        "sep-2322-client-request-state" => {
+            let names = ["echo_state", "unrelated", "no_state", "no_result_type"];
+            names.iter().map(|name| Call::new(&format!("test_mrtr_{name}"), &json!({}))).collect()
+        }
         "tools_call" => Ok(vec![Call::new("add_numbers", &json!({ "a": 5, "b": 3 }))?]),
         "sse-retry" => Ok(vec![Call::new("test_reconnection", &json!({}))?]),
         // Those that are left after the invalid ones were dropped.
