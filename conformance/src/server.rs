@@ -162,7 +162,7 @@ async fn need_sampling(_: Nothing, cx: Context) -> Result<&'static str, ToolErro
 }
 
 fn tool(name: &str, description: &str) -> Tool {
-    Tool::new(name).describe(description)
+    Tool::new(name).description(description)
 }
 
 fn resource(uri: &str, mime_type: &str, text: &str) -> ContentBlock {

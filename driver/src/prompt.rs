@@ -29,7 +29,7 @@ impl Prompt {
 
     /// What it is for.
     #[must_use]
-    pub fn describe(mut self, description: impl Into<String>) -> Self {
+    pub fn description(mut self, description: impl Into<String>) -> Self {
         self.model = self.model.description(description);
         self
     }

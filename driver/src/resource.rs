@@ -69,7 +69,7 @@ macro_rules! describing {
         impl $name {
             /// What is in it, for the model.
             #[must_use]
-            pub fn describe(mut self, description: impl Into<String>) -> Self {
+            pub fn description(mut self, description: impl Into<String>) -> Self {
                 self.model = self.model.description(description);
                 self
             }
@@ -84,7 +84,7 @@ macro_rules! describing {
             /// The media type, such as `text/plain`: that of the contents, too, when a handler returns text or
             /// bytes.
             #[must_use]
-            pub fn mime(mut self, mime_type: impl Into<String>) -> Self {
+            pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
                 self.model = self.model.mime_type(mime_type);
                 self
             }

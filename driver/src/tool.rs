@@ -28,14 +28,9 @@ use crate::handler::{NOT_FOUND, Run};
 /// <https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool>
 #[derive(Clone, Debug)]
 pub struct Tool {
-    name: String,
-    title: Option<String>,
-    description: Option<String>,
+    /// Its input schema comes last.
+    model: model::Tool,
     input_schema: Option<Json>,
-    output_schema: Option<Json>,
-    annotations: Option<ToolAnnotations>,
-    icons: Vec<Icon>,
-    meta: Meta,
     pub(crate) scopes: Scopes,
 }
 
@@ -43,44 +38,35 @@ impl Tool {
     /// A tool by name: 1 to 128 letters, digits, `_`, `-` and `.`, unique within its server. A name that is
     /// longer or has other characters is served and reported to [`Server::on_error`](crate::Server::on_error).
     pub fn new(name: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            title: None,
-            description: None,
-            input_schema: None,
-            output_schema: None,
-            annotations: None,
-            icons: Vec::new(),
-            meta: Meta::default(),
-            scopes: Scopes::new(),
-        }
+        let model = model::Tool::new(name, Json::empty_object());
+        Self { model, input_schema: None, scopes: Scopes::new() }
     }
 
     /// What it does, for the model.
     #[must_use]
-    pub fn describe(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.model = self.model.description(description);
         self
     }
 
     /// A name for people.
     #[must_use]
     pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
+        self.model = self.model.title(title);
         self
     }
 
     /// Hints on what calling it does.
     #[must_use]
     pub fn annotations(mut self, annotations: ToolAnnotations) -> Self {
-        self.annotations = Some(annotations);
+        self.model = self.model.annotations(annotations);
         self
     }
 
     /// An icon to show beside it.
     #[must_use]
     pub fn icon(mut self, icon: Icon) -> Self {
-        self.icons.push(icon);
+        self.model.icons.push(icon);
         self
     }
 
@@ -99,14 +85,14 @@ impl Tool {
     /// The schema of its structured result.
     #[must_use]
     pub fn output_schema(mut self, schema: Json) -> Self {
-        self.output_schema = Some(schema);
+        self.model = self.model.output_schema(schema);
         self
     }
 
     /// The schema of its structured result, from a type.
     #[must_use]
     pub fn output<T: JsonSchema>(mut self) -> Self {
-        self.output_schema = schema_of::<T>();
+        self.model.output_schema = schema_of::<T>();
         self
     }
 
@@ -121,7 +107,7 @@ impl Tool {
     /// `_meta` of the definition.
     #[must_use]
     pub fn meta(mut self, meta: Meta) -> Self {
-        self.meta = meta;
+        self.model = self.model.meta(meta);
         self
     }
 
@@ -134,20 +120,15 @@ impl Tool {
     /// # Errors
     /// When there is no schema: none was given, and the one of the argument type says nothing.
     pub(crate) fn into_model(self, arguments: Option<Json>) -> Result<model::Tool, ApiMisuse> {
+        let mut tool = self.model;
         let Some(schema) = self.input_schema.or(arguments) else {
             return Err(ApiMisuse::new(format!(
                 "tool `{}` has no input schema: give one with `Tool::input_schema`, or take arguments of a type \
                  that has one",
-                self.name
+                tool.name
             )));
         };
-        let mut tool = model::Tool::new(self.name, schema);
-        tool.title = self.title;
-        tool.description = self.description;
-        tool.output_schema = self.output_schema;
-        tool.annotations = self.annotations;
-        tool.icons = self.icons;
-        tool.meta = self.meta;
+        tool.input_schema = schema;
         Ok(tool)
     }
 }

@@ -54,24 +54,29 @@ struct Dish {
 
 /// A kitchen.
 pub fn server() -> Server {
-    let text = |uri: &str, name: &str| Resource::new(uri, name).mime("text/plain");
+    let text = |uri: &str, name: &str| Resource::new(uri, name).mime_type("text/plain");
     let for_people = Annotations::new().audience(vec![Role::User]).priority(0.3);
     Server::new("kitchen", "1.0.0")
         .page_size(50)
         // All of it is the same for everybody, and for a day.
         .cache(Duration::from_secs(24 * 60 * 60), CacheScope::Public)
-        .prompt(Prompt::new("cook").title("Cook something").describe("Guides through a recipe"), cook)
+        .prompt(Prompt::new("cook").title("Cook something").description("Guides through a recipe"), cook)
         .complete_prompt("cook", "dish", dishes)
-        .resource(text("kitchen://rules", "rules").describe("What everybody should know"), "Wash your hands.")
+        .resource(
+            text("kitchen://rules", "rules").description("What everybody should know"),
+            "Wash your hands.",
+        )
         .resource(text("kitchen://time", "time"), |_: Context| {
             Ok(format!("{} recipes so far", RECIPES.len()))
         })
         .resource(
-            Resource::new("kitchen://photo", "photo").mime("image/png").annotations(for_people),
+            Resource::new("kitchen://photo", "photo").mime_type("image/png").annotations(for_people),
             b"\x89PNG...".as_slice(),
         )
         .resource_template(
-            ResourceTemplate::new("recipe://{dish}", "recipe").mime("text/plain").describe("A recipe"),
+            ResourceTemplate::new("recipe://{dish}", "recipe")
+                .mime_type("text/plain")
+                .description("A recipe"),
             |Dish { dish }: Dish, _: Context| recipe(&dish),
         )
         .complete_template("recipe://{dish}", "dish", dishes)

@@ -12,6 +12,6 @@ struct Add {
 
 fn main() -> Result<(), mcp_blocking::Error> {
     Server::new("calculator", "1.0.0")
-        .tool(Tool::new("add").describe("Adds two numbers"), |Add { a, b }: Add, _: Context| Ok(a + b))
+        .tool(Tool::new("add").description("Adds two numbers"), |Add { a, b }: Add, _: Context| Ok(a + b))
         .serve_http("127.0.0.1:8000") // or .serve_stdio()
 }

@@ -9,9 +9,11 @@ fn server(options: &ServerOptions) -> Server {
     let slept = Seen::default();
     let asked = slept.clone();
     prepare(options)
-        .tool(Tool::new("echo").describe("Says the text back."), |Echo { text }: Echo, _: Context| Ok(text))
-        .tool(Tool::new("add").describe("Adds two numbers."), |Add { a, b }: Add, _: Context| Ok(a + b))
-        .tool(Tool::new("sleep").describe("Waits."), move |Sleep { ms }: Sleep, cx: Context| {
+        .tool(Tool::new("echo").description("Says the text back."), |Echo { text }: Echo, _: Context| {
+            Ok(text)
+        })
+        .tool(Tool::new("add").description("Adds two numbers."), |Add { a, b }: Add, _: Context| Ok(a + b))
+        .tool(Tool::new("sleep").description("Waits."), move |Sleep { ms }: Sleep, cx: Context| {
             let guard = slept.guard();
             if !cx.wait(Duration::from_millis(ms)) {
                 guard.done();
@@ -19,20 +21,20 @@ fn server(options: &ServerOptions) -> Server {
             Ok("slept")
         })
         .tool(
-            Tool::new("seen").describe("Says whether a sleep was cancelled."),
+            Tool::new("seen").description("Says whether a sleep was cancelled."),
             move |_: Nothing, _: Context| Ok(asked.get().to_string()),
         )
-        .tool(Tool::new("steps").describe("Reports progress."), |_: Nothing, cx: Context| {
+        .tool(Tool::new("steps").description("Reports progress."), |_: Nothing, cx: Context| {
             for step in 1..=3 {
                 cx.progress(f64::from(step));
                 cx.wait(STEP);
             }
             Ok("done")
         })
-        .tool(Tool::new("fail").describe("Fails."), |Fail { text }: Fail, _: Context| {
+        .tool(Tool::new("fail").description("Fails."), |Fail { text }: Fail, _: Context| {
             Err::<(), _>(ToolError::new(text))
         })
-        .tool(Tool::new("panic").describe("Panics."), |_: Nothing, _: Context| {
+        .tool(Tool::new("panic").description("Panics."), |_: Nothing, _: Context| {
             if true {
                 panic!("as asked");
             }

@@ -40,7 +40,7 @@ async fn open_ticket() -> Result<u32, ToolError> {
 
 /// A press.
 pub fn server() -> Server {
-    Server::new("press", "1.0.0").tool(Tool::new("publish").describe("Publishes a text"), publish)
+    Server::new("press", "1.0.0").tool(Tool::new("publish").description("Publishes a text"), publish)
 }
 
 fn main() -> Result<(), mcp_smol::Error> {

@@ -12,7 +12,9 @@ struct Add {
 
 fn main() -> Result<(), mcp_smol::Error> {
     let server = Server::new("calculator", "1.0.0")
-        .tool(Tool::new("add").describe("Adds two numbers"), async |Add { a, b }: Add, _: Context| Ok(a + b))
+        .tool(Tool::new("add").description("Adds two numbers"), async |Add { a, b }: Add, _: Context| {
+            Ok(a + b)
+        })
         .serve_http("127.0.0.1:8000"); // or .serve_stdio()
     smol::block_on(server)
 }

@@ -49,11 +49,11 @@ pub fn server() -> Server {
     Server::new("notes", "1.0.0")
         .resource_server(resource, verify)
         .cors(Cors::new())
-        .tool(Tool::new("list").describe("Lists the notes"), move |_: List, _: Context| {
+        .tool(Tool::new("list").description("Lists the notes"), move |_: List, _: Context| {
             Ok(listed.lock().unwrap().join("\n"))
         })
         .tool(
-            Tool::new("add").describe("Adds a note").scopes(["notes:write"]),
+            Tool::new("add").description("Adds a note").scopes(["notes:write"]),
             move |Add { text }: Add, cx: Context| {
                 let who = cx.principal().map_or("somebody", |principal| &principal.subject);
                 notes.lock().unwrap().push(format!("{text} ({who})"));

@@ -19,7 +19,7 @@ pub struct Region(pub &'static str);
 /// The application, and what is to be drained when it stops.
 pub fn app() -> Result<(Router, McpService), Error> {
     let service = Server::new("mounted", "1.0.0")
-        .tool(Tool::new("where").describe("Says where it runs"), async |_: Nothing, cx: Context| {
+        .tool(Tool::new("where").description("Says where it runs"), async |_: Nothing, cx: Context| {
             Ok(cx.extensions().get::<Region>().map_or("nowhere", |region| region.0))
         })
         .into_service()?;

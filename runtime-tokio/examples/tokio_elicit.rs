@@ -58,7 +58,7 @@ async fn hold(seat: &Seat) -> Result<String, ToolError> {
 
 #[tokio::main]
 async fn main() -> Result<(), mcp_tokio::Error> {
-    let tool = Tool::new("book").describe("Books a seat, and asks which");
+    let tool = Tool::new("book").description("Books a seat, and asks which");
     let server = Server::new("travel", "1.0.0").tool(tool, book);
     match std::env::args().skip(1).collect::<Vec<_>>().as_slice() {
         [flag] if flag == "--stdio" => server.serve_stdio().await,

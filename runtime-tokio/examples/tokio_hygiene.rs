@@ -31,7 +31,7 @@ pub fn server() -> Server {
         .allow_origin("https://app.example")
         .cors(Cors::new().max_age(Duration::from_secs(600)))
         .tool(
-            Tool::new("count").describe("Counts, ten a second"),
+            Tool::new("count").description("Counts, ten a second"),
             async |Count { to }: Count, cx: Context| {
                 for number in 1..=to {
                     cx.sleep(Duration::from_millis(100)).await;

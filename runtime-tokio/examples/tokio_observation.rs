@@ -30,7 +30,7 @@ fn server() -> Server {
     Server::new("store", "1.0.0")
         .extension(SHELVES, json!({}))
         .tool(
-            Tool::new("take").describe("Takes pieces off a shelf"),
+            Tool::new("take").description("Takes pieces off a shelf"),
             async |Take { pieces }: Take, _: Context| {
                 if pieces > 3 {
                     // The model reads this, and can ask for less.
@@ -39,7 +39,9 @@ fn server() -> Server {
                 Ok(json!({ "taken": pieces }))
             },
         )
-        .tool(Tool::new("audit").describe("Counts everything"), |_: Nothing, _: Context| Ok("never reached"))
+        .tool(Tool::new("audit").description("Counts everything"), |_: Nothing, _: Context| {
+            Ok("never reached")
+        })
         .method("store/restock", async |Restock { shelf }: Restock, cx: Context| {
             cx.require_extension(SHELVES)?;
             cx.notify("store/walking", json!({ "to": shelf }));

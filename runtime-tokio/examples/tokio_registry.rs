@@ -40,18 +40,18 @@ pub fn server(bus: impl Bus + 'static, who: Principal) -> Server {
     let server = Server::new("shop", "1.0.0").bus(bus).visible(is_there).principal(who);
     let (opening, closing) = (server.registry(), server.registry());
     server
-        .tool(Tool::new("keeper_open").describe("Opens the shop"), move |_: Nothing, _: Context| {
+        .tool(Tool::new("keeper_open").description("Opens the shop"), move |_: Nothing, _: Context| {
             // All of it at once: nobody sees a shop that is half open.
             opening.change(|offer| {
                 offer.remove_tool("buy");
                 offer.tool(
-                    Tool::new("buy").describe("Buys something"),
+                    Tool::new("buy").description("Buys something"),
                     async |Buy { article }: Buy, _: Context| Ok(format!("{article}, wrapped up")),
                 );
             })?;
             Ok("open")
         })
-        .tool(Tool::new("keeper_close").describe("Closes the shop"), move |_: Nothing, _: Context| {
+        .tool(Tool::new("keeper_close").description("Closes the shop"), move |_: Nothing, _: Context| {
             closing.change(|offer| offer.remove_tool("buy"))?;
             Ok::<_, ToolError>("closed")
         })

@@ -135,7 +135,8 @@ impl EventStore for Told {
 
 /// A shepherd.
 pub fn server() -> Server {
-    Server::new("shepherd", "1.0.0").tool(Tool::new("census").describe("Counts sheep, one a second"), census)
+    Server::new("shepherd", "1.0.0")
+        .tool(Tool::new("census").description("Counts sheep, one a second"), census)
 }
 
 /// The same with sessions that belong to somebody, and that outlive a process.

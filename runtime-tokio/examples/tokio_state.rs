@@ -59,7 +59,7 @@ fn chosen(cx: &Context, key: &str) -> Option<String> {
 pub fn server(keys: Vec<StateKey>) -> Server {
     Server::new("pizzeria", "1.0.0")
         .state_keys(keys)
-        .tool(Tool::new("order").describe("Orders a pizza"), order)
+        .tool(Tool::new("order").description("Orders a pizza"), order)
 }
 
 /// Keys as 64 hexadecimal digits each, separated by commas.

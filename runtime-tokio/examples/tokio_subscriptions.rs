@@ -24,9 +24,10 @@ pub fn server() -> (Server, Registry, Arc<AtomicU32>) {
     let degrees = Arc::new(AtomicU32::new(20));
     let shown = degrees.clone();
     let server = Server::new("kiln", "1.0.0")
-        .resource(Resource::new("kiln://temperature", "temperature").mime("text/plain"), move |_: Context| {
-            Ok(format!("{} °C", shown.load(Ordering::Relaxed)))
-        })
+        .resource(
+            Resource::new("kiln://temperature", "temperature").mime_type("text/plain"),
+            move |_: Context| Ok(format!("{} °C", shown.load(Ordering::Relaxed))),
+        )
         // What is asked for and is not here is left out already. The error is for the client.
         .on_listen(|listen| match listen.wanted.watched.is_empty() {
             true => Err(ErrorObject::new(1, "say what you listen to: there is `kiln://temperature`")),
@@ -72,7 +73,7 @@ async fn heat(registry: &Registry, degrees: &AtomicU32) -> Result<(), ApiMisuse>
 pub fn offer_door(offer: &mut Changes, cool: bool) {
     offer.remove_tool("open_door");
     if cool {
-        let tool = Tool::new("open_door").describe("Opens the door of the kiln");
+        let tool = Tool::new("open_door").description("Opens the door of the kiln");
         offer.tool(tool, async |_: Nothing, _: Context| Ok("The door is open."));
     }
 }

@@ -69,16 +69,16 @@ pub fn server() -> Server {
     let looks_only = ToolAnnotations::new().read_only_hint(true).open_world_hint(false);
     let forecast_tool = Tool::new("forecast")
         .title("Weather forecast")
-        .describe("Forecasts the weather of a town")
+        .description("Forecasts the weather of a town")
         .annotations(looks_only.clone())
         .icon(Icon::from_bytes(b"<svg xmlns='http://www.w3.org/2000/svg'/>", "image/svg+xml"))
         .output::<Weather>();
     let filter = Json::parse(FILTER).expect("it is JSON");
-    let query_tool = Tool::new("query").describe("Searches the archive").input_schema(filter);
+    let query_tool = Tool::new("query").description("Searches the archive").input_schema(filter);
     Server::new("weather", "1.0.0")
         .resource(Resource::new("weather://archive", "archive"), "1901-07: 31 °C")
         .tool(forecast_tool, forecast)
-        .tool(Tool::new("observe").describe("Looks at the sky").annotations(looks_only), observe)
+        .tool(Tool::new("observe").description("Looks at the sky").annotations(looks_only), observe)
         .tool(query_tool, query)
 }
 

@@ -29,8 +29,10 @@ struct Count {
 fn calculator() -> Server {
     Server::new("calculator", "1.0.0")
         .instructions("Adds and counts.")
-        .tool(Tool::new("add").describe("Adds two numbers"), async |Add { a, b }: Add, _: Context| Ok(a + b))
-        .tool(Tool::new("count").describe("Counts, slowly"), async |Count { to }: Count, cx: Context| {
+        .tool(Tool::new("add").description("Adds two numbers"), async |Add { a, b }: Add, _: Context| {
+            Ok(a + b)
+        })
+        .tool(Tool::new("count").description("Counts, slowly"), async |Count { to }: Count, cx: Context| {
             for number in 1..=to {
                 tokio::time::sleep(Duration::from_millis(60)).await;
                 cx.progress((f64::from(number), f64::from(to)));

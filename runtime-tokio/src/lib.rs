@@ -11,7 +11,7 @@
 //! #[tokio::main]
 //! async fn main() -> Result<(), mcp_tokio::Error> {
 //!     Server::new("calculator", "1.0.0")
-//!         .tool(Tool::new("add").describe("Adds two numbers"), async |Add { a, b }: Add, _: Context| Ok(a + b))
+//!         .tool(Tool::new("add").description("Adds two numbers"), async |Add { a, b }: Add, _: Context| Ok(a + b))
 //!         .serve_stdio()          // or .serve_http("127.0.0.1:8000")
 //!         .await
 //! }

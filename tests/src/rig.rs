@@ -150,7 +150,7 @@ pub const PICTURE: &[u8] = b"\x89PNG\0\xff";
 fn offering<R: Runtime>(server: Server<R>) -> Server<R> {
     server
         .prompt(
-            Prompt::new("echo").describe("Greets somebody"),
+            Prompt::new("echo").description("Greets somebody"),
             async |Greet { name, tone }: Greet, _: Context| {
                 Ok(format!("Greet {name}{}", tone.unwrap_or_default()))
             },
@@ -163,19 +163,22 @@ fn offering<R: Runtime>(server: Server<R>) -> Server<R> {
         .prompt(Prompt::new("fail"), |_: Nothing, _: Context| {
             Err::<String, _>(ToolError::internal("the disk is full"))
         })
-        .resource(Resource::new("rig://note", "note").mime("text/plain"), "A note.")
-        .resource(Resource::new("rig://picture", "picture").mime("image/png"), |_: Context| Ok(PICTURE))
+        .resource(Resource::new("rig://note", "note").mime_type("text/plain"), "A note.")
+        .resource(Resource::new("rig://picture", "picture").mime_type("image/png"), |_: Context| Ok(PICTURE))
         .resource(Resource::new("rig://gone", "gone"), async |_: Context| {
             Err::<String, _>(ToolError::not_found())
         })
-        .resource_template(ResourceTemplate::new("rig://user/{name}{?page}", "user").mime("text/plain"), {
-            async |User { name, page }: User, _: Context| {
-                if name == "nobody" {
-                    return Err(ToolError::not_found());
+        .resource_template(
+            ResourceTemplate::new("rig://user/{name}{?page}", "user").mime_type("text/plain"),
+            {
+                async |User { name, page }: User, _: Context| {
+                    if name == "nobody" {
+                        return Err(ToolError::not_found());
+                    }
+                    Ok(format!("{name} {page:?}"))
                 }
-                Ok(format!("{name} {page:?}"))
-            }
-        })
+            },
+        )
         .complete_template("rig://user/{name}{?page}", "page", async |typed: Typed, _: Context| {
             let name = typed.known.get("name").cloned().unwrap_or_default();
             Ok(vec![format!("{name}-{}", typed.value)])

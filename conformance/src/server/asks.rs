@@ -85,7 +85,7 @@ fn with_rounds<R: Runtime>(server: Server<R>) -> Server<R> {
                 None => Ok(cx.elicit::<Name>("user_name", "What is your name?").await?.name),
             }
         })
-        .prompt(Prompt::new("test_input_required_result_prompt").describe("Asks for its context."), {
+        .prompt(Prompt::new("test_input_required_result_prompt").description("Asks for its context."), {
             async |_: Nothing, cx: Context| {
                 let context =
                     cx.elicit::<Topic>("user_context", "What context should the prompt use?").await?;
@@ -190,5 +190,5 @@ enum Status {
 }
 
 fn tool(name: &str, description: &str) -> Tool {
-    Tool::new(name).describe(description)
+    Tool::new(name).description(description)
 }

@@ -23,7 +23,7 @@ pub(super) fn with_changes<R: Runtime>(server: Server<R>) -> Server<R> {
             move |_: Nothing, _: Context| {
                 prompts.change(|offer| {
                     offer.remove_prompt("test_changed_prompt");
-                    let prompt = Prompt::new("test_changed_prompt").describe("Came later.");
+                    let prompt = Prompt::new("test_changed_prompt").description("Came later.");
                     offer.prompt(prompt, async |_: Nothing, _: Context| Ok("later"));
                 })?;
                 Ok("changed")

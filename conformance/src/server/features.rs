@@ -28,15 +28,16 @@ pub(super) fn with_prompts<R: Runtime>(server: Server<R>) -> Server<R> {
 }
 
 pub(super) fn with_resources<R: Runtime>(server: Server<R>) -> Server<R> {
-    let text = Resource::new("test://static-text", "static-text").mime("text/plain");
-    let image = Resource::new("test://static-binary", "static-binary").mime("image/png");
-    let watched = Resource::new("test://watched-resource", "watched-resource").mime("text/plain");
-    let template = ResourceTemplate::new("test://template/{id}/data", "template").mime("application/json");
+    let text = Resource::new("test://static-text", "static-text").mime_type("text/plain");
+    let image = Resource::new("test://static-binary", "static-binary").mime_type("image/png");
+    let watched = Resource::new("test://watched-resource", "watched-resource").mime_type("text/plain");
+    let template =
+        ResourceTemplate::new("test://template/{id}/data", "template").mime_type("application/json");
     server
-        .resource(text.describe("Text."), "This is the content of the static text resource.")
-        .resource(image.describe("An image."), PIXEL)
-        .resource(watched.describe("Text to watch."), "Nothing happens here.")
-        .resource_template(template.describe("Data by id."), async |Data { id }: Data, _: Context| {
+        .resource(text.description("Text."), "This is the content of the static text resource.")
+        .resource(image.description("An image."), PIXEL)
+        .resource(watched.description("Text to watch."), "Nothing happens here.")
+        .resource_template(template.description("Data by id."), async |Data { id }: Data, _: Context| {
             let data = format!("Data for ID: {id}");
             Ok(serde_json::json!({ "id": id, "templateTest": true, "data": data }).to_string())
         })
@@ -75,5 +76,5 @@ fn said<const N: usize>(blocks: [ContentBlock; N]) -> Vec<PromptMessage> {
 }
 
 fn prompt(name: &str, description: &str) -> Prompt {
-    Prompt::new(name).describe(description)
+    Prompt::new(name).description(description)
 }

@@ -226,7 +226,7 @@ impl<R: Runtime> Server<R> {
     /// }
     ///
     /// # fn review<R: Runtime>(server: Server<R>) -> Server<R> {
-    /// server.prompt(Prompt::new("review").describe("Reviews code"), async |review: Review, _: Context| {
+    /// server.prompt(Prompt::new("review").description("Reviews code"), async |review: Review, _: Context| {
     ///     let language = review.language.unwrap_or_default();
     ///     Ok(format!("Review this {language} code:\n{}", review.code))
     /// })
@@ -249,7 +249,7 @@ impl<R: Runtime> Server<R> {
     /// # use mcp_driver::{Context, Resource, Runtime, Server};
     /// # fn motd<R: Runtime>(server: Server<R>) -> Server<R> {
     /// server
-    ///     .resource(Resource::new("kiln://licence", "licence").mime("text/plain"), "Do as you like.")
+    ///     .resource(Resource::new("kiln://licence", "licence").mime_type("text/plain"), "Do as you like.")
     ///     .resource(Resource::new("kiln://motd", "motd"), |_: Context| Ok(std::fs::read_to_string("/etc/motd")?))
     /// # }
     /// ```
