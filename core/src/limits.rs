@@ -33,6 +33,7 @@ pub struct Limits {
     pub stall: Duration,
     /// Legacy sessions at one time. Default 10,000, about 1 KiB each and
     /// at most [`client_details`](Self::client_details) more; a further `initialize` is answered 503.
+    /// As many streams of HTTP with SSE besides; a further one is answered 503.
     pub sessions: usize,
     /// What a legacy client says of itself in `initialize`, as far as it is kept: names, prose and capabilities,
     /// not pictures. Default 16 KiB; a longer one is refused with an error.
