@@ -90,7 +90,8 @@ mod on {
         match report.blame {
             Blame::Ours => error!(target: "mcp", %what, "{detail}"),
             Blame::Peer => debug!(target: "mcp", %what, "{detail}"),
-            Blame::Nobody => warn!(target: "mcp", %what, "{detail}"),
+            // Nobody's, and whatever else may come: neither side has to be mended.
+            _ => warn!(target: "mcp", %what, "{detail}"),
         }
     }
 }
