@@ -104,8 +104,9 @@ impl Config {
         self
     }
 
-    /// A client id whose issuer the application does not know: it is shown to the authorization server that the
-    /// server names. The grant tells which one that was; give it to later flows, and another one is refused.
+    /// A client id whose issuer the application does not know: it is shown, with its secret, to the authorization
+    /// server that the server names, so the server has to be trusted. The grant tells which one that was; give it to
+    /// later flows, and another one is refused. [`registered`](Self::registered) is better where the issuer is known.
     #[must_use]
     pub fn registered_with_first(mut self, registration: Registration) -> Self {
         self.registered_anywhere = Some(registration);
@@ -258,7 +259,10 @@ impl fmt::Debug for Config {
 }
 
 /// Asks the application for an assertion. Called when it is needed, since assertions do not live long. `None` when
-/// there is none.
+/// there is none for this issuer.
+///
+/// A [`JwtBearer`](GrantType::JwtBearer) assertion goes to an issuer that the server has named: an application that has
+/// one for a known issuer looks whether it is that one, or somebody else could use it there.
 pub type AssertionSource = Arc<dyn Fn(AssertionFor<'_>) -> Option<Secret> + Send + Sync>;
 
 /// What an assertion is wanted for.

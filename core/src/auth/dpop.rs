@@ -26,7 +26,7 @@ const NONCES: usize = 8;
 ///
 /// A flow makes those of the token requests. For requests to the server that is accessed, keep one beside the
 /// [`Grant`](super::Grant) and let it make the header fields of each request
-/// ([`Grant::authorize`](super::Grant::authorize)).
+/// ([`Grant::authorize_request`](super::Grant::authorize_request)).
 #[derive(Clone)]
 pub struct Dpop {
     signer: Arc<dyn Signer>,

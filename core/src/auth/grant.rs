@@ -81,7 +81,7 @@ impl Grant {
     ///
     /// If the request does not go to the server that the token was issued for, or needs a proof that cannot be
     /// made.
-    pub fn authorize(
+    pub fn authorize_request(
         &self,
         now: Now,
         method: &str,

@@ -15,7 +15,7 @@ use crate::time::Duration;
 /// How long an assertion of who the client is can be used. It is made for one request.
 const LIFE: u64 = 60;
 
-/// A private key that signs. The key stays with the application; core has no algorithm of its own.
+/// A private key that signs, wherever it is. Feature `es256` has one that is in memory, `Es256`.
 pub trait Signer: Send + Sync {
     /// The algorithm by its JWS name: `ES256`, `EdDSA`, `RS256`, ... Asymmetric ones only (AUTHX-25).
     fn algorithm(&self) -> &str;

@@ -76,6 +76,8 @@ mod client;
 mod config;
 mod dpop;
 mod error;
+#[cfg(feature = "es256")]
+mod es256;
 mod flow;
 mod form;
 #[doc(hidden)]
@@ -102,6 +104,8 @@ pub use client::{ApplicationType, AuthMethod, Origin, Registration, client_metad
 pub use config::{AssertionFor, AssertionSource, Config, CrossApp, GrantType, SubjectTokenType};
 pub use dpop::Dpop;
 pub use error::{FlowError, FlowErrorKind};
+#[cfg(feature = "es256")]
+pub use es256::Es256;
 pub use flow::{AwaitRedirect, AwaitResponse, Request, Response, Step};
 pub use grant::{Grant, TokenType};
 pub use jwt::Signer;

@@ -237,10 +237,12 @@ fn key() -> Arc<dyn Signer> {
     Arc::new(Key("ES256"))
 }
 
-/// Header and claims of a JWT.
+/// Header and claims of a JWT that [`Key`] has signed.
 fn jwt_parts(token: &str) -> (serde_json::Value, serde_json::Value) {
     let parts: Vec<&str> = token.split('.').collect();
     assert_eq!(parts.len(), 3, "{token}");
+    let signed: Vec<u8> = token.rsplit_once('.').unwrap().0.bytes().rev().take(64).collect();
+    assert_eq!(URL_SAFE_NO_PAD.decode(parts[2]).unwrap(), signed);
     let part = |text| serde_json::from_slice(&URL_SAFE_NO_PAD.decode(text).unwrap()).unwrap();
     (part(parts[0]), part(parts[1]))
 }
@@ -253,7 +255,7 @@ fn a_client_without_anything_gets_a_token() {
     assert_eq!(world.urls(), [RESOURCE, METADATA, REGISTER, TOKEN]);
     assert_eq!(grant.issuer, ISSUER);
     assert_eq!(grant.expires, Some(Duration::from_secs(1_003_600)));
-    let headers = grant.authorize(now(), "POST", &Url::parse(SERVER).unwrap(), None).unwrap();
+    let headers = grant.authorize_request(now(), "POST", &Url::parse(SERVER).unwrap(), None).unwrap();
     assert_eq!(headers.text("authorization"), Some("Bearer at-1"));
     assert_eq!(headers.len(), 1);
 }

@@ -277,9 +277,9 @@ fn a_token_does_not_leave_its_resource() {
         "https://h.example:8443/api/mcp",
         "https://h.example/other",
     ] {
-        let error = grant.authorize(now(), "POST", &Url::parse(url).unwrap(), None).unwrap_err();
+        let error = grant.authorize_request(now(), "POST", &Url::parse(url).unwrap(), None).unwrap_err();
         assert_eq!(error.kind(), &FlowErrorKind::Misuse, "{url}");
     }
     let below = Url::parse("https://h.example/api/mcp?session=1").unwrap();
-    assert!(grant.authorize(now(), "GET", &below, None).is_ok());
+    assert!(grant.authorize_request(now(), "GET", &below, None).is_ok());
 }

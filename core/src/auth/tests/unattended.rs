@@ -178,7 +178,7 @@ fn a_token_is_bound_to_a_key() {
     let url = Url::parse("https://h.example/api/mcp?x=1").unwrap();
     let mut names = Vec::new();
     for _ in 0..2 {
-        let headers = grant.authorize(now(), "POST", &url, Some(&mut dpop)).unwrap();
+        let headers = grant.authorize_request(now(), "POST", &url, Some(&mut dpop)).unwrap();
         assert_eq!(headers.text("authorization"), Some("DPoP at-1"));
         let (_, claims) = jwt_parts(headers.text("dpop").unwrap());
         assert_eq!((&claims["htu"], &claims["htm"]), (&SERVER.into(), &"POST".into()));
@@ -186,7 +186,10 @@ fn a_token_is_bound_to_a_key() {
         names.push(claims["jti"].clone());
     }
     assert_ne!(names[0], names[1]);
-    assert!(grant.authorize(now(), "POST", &url, None).is_err(), "without the key the token is of no use");
+    assert!(
+        grant.authorize_request(now(), "POST", &url, None).is_err(),
+        "without the key the token is of no use"
+    );
 }
 
 /// AUTHX-24: the nonce that the authorization server wants, once; and that of the server.
@@ -216,7 +219,7 @@ fn a_nonce_is_put_into_the_next_proof() {
     let url = Url::parse(SERVER).unwrap();
     dpop.learn(&url, &Headers::new().with("DPoP-Nonce", "n-2"));
     let grant = dpop_world().authorize(config().dpop(key())).unwrap();
-    let headers = grant.authorize(now(), "POST", &url, Some(&mut dpop)).unwrap();
+    let headers = grant.authorize_request(now(), "POST", &url, Some(&mut dpop)).unwrap();
     assert_eq!(jwt_parts(headers.text("dpop").unwrap()).1["nonce"], "n-2");
 }
 
