@@ -144,6 +144,15 @@ impl Config {
         self
     }
 
+    /// The extension of the protocol that the client declares in its capabilities, for grants that are one.
+    pub fn extension(&self) -> Option<&'static str> {
+        match self.grant {
+            GrantType::ClientCredentials => Some("io.modelcontextprotocol/oauth-client-credentials"),
+            GrantType::CrossApp(_) => Some("io.modelcontextprotocol/enterprise-managed-authorization"),
+            GrantType::AuthorizationCode | GrantType::JwtBearer(_) => None,
+        }
+    }
+
     /// How tokens are come by. Default [`GrantType::AuthorizationCode`].
     #[must_use]
     pub fn grant(mut self, grant: GrantType) -> Self {

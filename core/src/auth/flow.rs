@@ -191,6 +191,8 @@ pub(super) struct Flow {
     /// The scopes that the metadata of the resource lists.
     pub(super) supported: Option<Scopes>,
     pub(super) dpop: Option<Dpop>,
+    /// Whether a token that is not bound is of no use, to us or to the server.
+    pub(super) require_dpop: bool,
     pub(super) entropy: Entropy,
     pub(super) record: Record,
 }
@@ -260,6 +262,7 @@ impl Flow {
             resource: String::new(),
             supported: None,
             dpop,
+            require_dpop: config.require_dpop,
             entropy,
             record: Record::default(),
         }))

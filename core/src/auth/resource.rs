@@ -29,6 +29,8 @@ struct Metadata {
     authorization_servers: Option<Vec<String>>,
     #[serde(default)]
     scopes_supported: Option<Vec<String>>,
+    #[serde(default)]
+    dpop_bound_access_tokens_required: Option<bool>,
 }
 
 pub(super) fn start(mut flow: Box<Flow>, now: Now) -> Result<Step, FlowError> {
@@ -104,6 +106,13 @@ fn found(mut flow: Box<Flow>, now: Now, url: &Url, metadata: Metadata) -> Result
         let found = alloc::format!("that of `{}`", excerpt(&metadata.resource));
         let fault = Fault::new(FlowErrorKind::ResourceMismatch, expected, found);
         return Err(flow.fail(STAGE, Some(url), fault));
+    }
+    if metadata.dpop_bound_access_tokens_required == Some(true) {
+        if flow.dpop.is_none() {
+            let fault = Fault::new(FlowErrorKind::Client, "a key that tokens can be bound to", "none");
+            return Err(flow.fail(STAGE, Some(url), fault.setting("Config::dpop")));
+        }
+        flow.require_dpop = true;
     }
     flow.record.add(STAGE, Some(url), "found");
     flow.resource = metadata.resource;

@@ -214,8 +214,7 @@ fn ask(
         Err(fault) => return Err(flow.fail(Stage::Token, Some(&server.token_endpoint), fault)),
     };
     let supported = |algorithm| server.dpop_algorithms.iter().any(|it| it == algorithm);
-    let proves =
-        flow.dpop.as_ref().is_some_and(|dpop| flow.config.require_dpop || supported(dpop.algorithm()));
+    let proves = flow.dpop.as_ref().is_some_and(|dpop| flow.require_dpop || supported(dpop.algorithm()));
     let call = Call {
         endpoint: server.token_endpoint.clone(),
         issuer: server.issuer.clone(),
@@ -322,7 +321,7 @@ impl Call {
         token: Token,
     ) -> Result<Step, FlowError> {
         let stage = self.stage();
-        let token_type = match token.kind(self.proves, &flow.config) {
+        let token_type = match token.kind(self.proves, flow.require_dpop, &flow.config) {
             Ok(token_type) => token_type,
             Err(fault) => return Err(flow.fail(stage, Some(url), fault)),
         };

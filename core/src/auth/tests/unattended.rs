@@ -237,3 +237,27 @@ fn a_key_is_used_where_it_is_supported() {
         assert_eq!((error.kind(), error.setting()), (&FlowErrorKind::Token, Some("Config::require_dpop")));
     }
 }
+
+/// AUTHX-23, AUTHX-25: a server may take bound tokens only (RFC 9728, 2).
+#[test]
+fn a_server_may_demand_tokens_that_are_bound() {
+    let metadata =
+        resource_metadata(SERVER, &[ISSUER]).replace('}', r#","dpop_bound_access_tokens_required":true}"#);
+    let mut world = dpop_world().answer(RESOURCE, 200, &metadata);
+    let error = world.authorize(config()).unwrap_err();
+    assert_eq!((error.kind(), error.setting()), (&FlowErrorKind::Client, Some("Config::dpop")));
+    assert_eq!(world.urls(), [RESOURCE]);
+    assert_eq!(world.authorize(config().dpop(key())).unwrap().token_type, TokenType::Dpop);
+    let mut unbound = world.answer(TOKEN, 200, r#"{"access_token":"at-1","token_type":"Bearer"}"#);
+    let error = unbound.authorize(config().dpop(key())).unwrap_err();
+    assert_eq!((error.kind(), error.setting()), (&FlowErrorKind::Token, None));
+}
+
+/// AUTHX-01, AUTHX-11: grants that are an extension have a name to declare.
+#[test]
+fn a_grant_that_is_an_extension_is_declared() {
+    assert_eq!(service().extension(), Some("io.modelcontextprotocol/oauth-client-credentials"));
+    assert_eq!(cross_app().extension(), Some("io.modelcontextprotocol/enterprise-managed-authorization"));
+    assert_eq!(config().extension(), None);
+    assert_eq!(workload().extension(), None);
+}

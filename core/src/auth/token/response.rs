@@ -89,7 +89,7 @@ fn lifetime(json: &str) -> Option<Duration> {
 
 impl Token {
     /// How it is used. A token that is bound although nobody proved anything is none of ours.
-    pub(super) fn kind(&self, proved: bool, config: &Config) -> Result<TokenType, Fault> {
+    pub(super) fn kind(&self, proved: bool, required: bool, config: &Config) -> Result<TokenType, Fault> {
         let name = self.token_type.as_deref();
         let is = |kind: &str| match name {
             Some(name) => name.eq_ignore_ascii_case(kind),
@@ -100,9 +100,12 @@ impl Token {
             let found = name.map_or("none".into(), |name| alloc::format!("`{}`", excerpt(name)));
             Fault::new(FlowErrorKind::Token, expected, found)
         };
-        match (proved, config.require_dpop) {
+        match (proved, required) {
             (true, _) if is("DPoP") => Ok(TokenType::Dpop),
-            (_, true) => Err(told("the token type `DPoP`").setting("Config::require_dpop")),
+            (_, true) if config.require_dpop => {
+                Err(told("the token type `DPoP`").setting("Config::require_dpop"))
+            }
+            (_, true) => Err(told("the token type `DPoP`, which the server demands")),
             (true, false) if is("Bearer") => Ok(TokenType::Bearer),
             (true, false) => Err(told("the token type `DPoP` or `Bearer`")),
             (false, false) if is("Bearer") => Ok(TokenType::Bearer),
