@@ -5,6 +5,7 @@ use super::calls::CallId;
 use super::config::Config;
 use super::event::{Event, Events};
 use super::link::Link;
+use crate::diagnostic::Diagnostic;
 use crate::dialect::{ElicitationModes, Revision};
 use crate::error::{ApiMisuse, ErrorObject, code};
 use crate::model::capabilities::{ClientCapabilities, ElicitationCapability};
@@ -12,6 +13,7 @@ use crate::model::elicitation::ElicitRequestParams;
 use crate::model::input_required::InputRequest;
 use crate::wire::jsonrpc::{self, Request, RequestId};
 use alloc::collections::BTreeMap;
+use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -103,19 +105,23 @@ impl Link {
             .map_err(Inadmissible::into_error)?;
         let asked = read(request)?;
         admit(&self.config, details.revision, &asked).map_err(Inadmissible::into_error)?;
+        let is_same = |open: &Open| matches!(&open.by, Asker::Server(id, _) if *id == request.id);
+        if self.asks.open.values().any(is_same) {
+            // A stream that is taken up again may bring it twice: it is one question, and has one answer.
+            let text = format!("`{}` was requested twice under one id", asked.method());
+            self.events.diagnose(Diagnostic::new("client", text).request(&request.id));
+            return Ok(());
+        }
         if !self.asks.has_room(1) {
             // As servers say it who are asked too much.
             return Err(ErrorObject::new(code::INTERNAL, "Too many requests at once"));
-        }
-        let is_same = |open: &Open| matches!(&open.by, Asker::Server(id, _) if *id == request.id);
-        if self.asks.open.values().any(is_same) {
-            return Err(ErrorObject::new(code::INVALID_REQUEST, "The id is in use"));
         }
         self.asks.begin(&mut self.events, Asker::Server(request.id.clone(), on), asked);
         Ok(())
     }
 
-    /// An answer of the application; `None` when nothing is to be done about it. When it is refused, the question stays open.
+    /// An answer of the application; `None` when nothing is to be done about it. When it is refused, the question
+    /// stays open.
     pub(super) fn answer(
         &mut self,
         ask: AskId,

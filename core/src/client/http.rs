@@ -131,6 +131,10 @@ enum State {
     Announcing {
         deadline: Instant,
     },
+    /// Waiting for the stream on which the server may ask: some drop what they have no stream for.
+    Listening {
+        deadline: Instant,
+    },
     Open,
     /// Waiting for the server to have ended the session.
     Ending {
@@ -294,7 +298,9 @@ impl Http {
     fn next_wake(&self) -> Option<crate::time::Wake> {
         let state = match self.state {
             State::Negotiating { deadline, .. } => Some((deadline, self.link.negotiation.wake_reason())),
-            State::Announcing { deadline } => Some((deadline, WakeReason::Handshake)),
+            State::Announcing { deadline } | State::Listening { deadline } => {
+                Some((deadline, WakeReason::Handshake))
+            }
             State::Ending { deadline, .. } => Some((deadline, WakeReason::Farewell)),
             State::Open | State::Closed => None,
         };
@@ -317,6 +323,7 @@ impl Http {
                 self.follow(now, step);
             }
             State::Announcing { deadline } if deadline <= now => self.announced(now),
+            State::Listening { deadline } if deadline <= now => self.open(now),
             State::Ending { deadline, .. } if deadline <= now => self.ended(),
             _ => {}
         }
@@ -416,7 +423,13 @@ impl Http {
 
     /// The handshake is over on both sides.
     fn announced(&mut self, now: Instant) {
-        if matches!(self.state, State::Announcing { .. }) {
+        if !matches!(self.state, State::Announcing { .. }) {
+            return;
+        }
+        self.listen();
+        if self.listening.exchange.is_some() {
+            self.state = State::Listening { deadline: now + listen::WAIT };
+        } else {
             self.open(now);
         }
     }
@@ -435,7 +448,6 @@ impl Http {
             self.tell_roots(now);
         }
         self.launch_waiting();
-        self.listen();
     }
 
     fn launch_waiting(&mut self) {

@@ -68,7 +68,7 @@ impl<R: Runtime> ClientBuilder<R> {
     #[must_use]
     pub fn on_sample<M>(mut self, handler: impl AnswerHandler<ForSampling, M>) -> Self {
         self.hooks.answers.sampling = Some(handler.into_answerer());
-        self.hooks.answers.sampling_kind = SamplingCapability::new();
+        self.hooks.answers.tools = false;
         self
     }
 
@@ -77,15 +77,15 @@ impl<R: Runtime> ClientBuilder<R> {
     #[must_use]
     pub fn on_sample_with_tools<M>(mut self, handler: impl AnswerHandler<ForSampling, M>) -> Self {
         self = self.on_sample(handler);
-        self.hooks.answers.sampling_kind.tools = Some(Json::empty_object());
+        self.hooks.answers.tools = true;
         self
     }
 
     /// Declares that the handler of sampling includes the context of servers where a request says so
-    /// (`sampling.context`). Deprecated since revision 2025-11-25. Comes behind the handler.
+    /// (`sampling.context`). Deprecated since revision 2025-11-25.
     #[must_use]
     pub fn sample_context(mut self) -> Self {
-        self.hooks.answers.sampling_kind.context = Some(Json::empty_object());
+        self.hooks.answers.context = true;
         self
     }
 
@@ -126,7 +126,9 @@ pub(crate) struct Answers {
     form: Option<Answerer>,
     url: Option<Answerer>,
     sampling: Option<Answerer>,
-    sampling_kind: SamplingCapability,
+    /// Whether the model may use tools, and whether it is given the context of servers.
+    tools: bool,
+    context: bool,
     roots: Option<Answerer>,
     pub(super) fixed_roots: Option<Roots>,
 }
@@ -141,7 +143,12 @@ impl Answers {
             (elicitation.form, elicitation.url) = (some(&self.form), some(&self.url));
             elicitation
         });
-        capabilities.sampling = self.sampling.as_ref().map(|_| self.sampling_kind.clone());
+        capabilities.sampling = self.sampling.as_ref().map(|_| {
+            let mut sampling = SamplingCapability::new();
+            sampling.tools = self.tools.then(Json::empty_object);
+            sampling.context = self.context.then(Json::empty_object);
+            sampling
+        });
         capabilities.roots = self.roots.as_ref().map(|_| RootsCapability::new().list_changed(true));
     }
 
@@ -161,10 +168,11 @@ pub(super) type Outcome = Result<InputResponse, AnswerError>;
 
 /// A handler behind one shape.
 #[derive(Clone)]
-pub enum Answerer {
-    #[doc(hidden)]
+pub struct Answerer(pub(super) Run);
+
+#[derive(Clone)]
+pub(super) enum Run {
     Async(Arc<dyn Fn(&InputRequest, Asked) -> BoxFuture<Outcome> + Send + Sync>),
-    #[doc(hidden)]
     Blocking(Arc<dyn Fn(&InputRequest, Asked) -> Outcome + Send + Sync>),
 }
 
@@ -269,13 +277,13 @@ where
     T: Into<K::Answer> + 'static,
 {
     fn into_answerer(self) -> Answerer {
-        Answerer::Async(Arc::new(move |request, asked| match K::params(request) {
+        Answerer(Run::Async(Arc::new(move |request, asked| match K::params(request) {
             Some(params) => {
                 let future = self(params, asked);
                 Box::pin(async move { future.await.map(|answer| answer.into().into()) })
             }
             None => Box::pin(std::future::ready(Err(stray()))),
-        }))
+        })))
     }
 }
 
@@ -286,10 +294,10 @@ where
     T: Into<K::Answer> + 'static,
 {
     fn into_answerer(self) -> Answerer {
-        Answerer::Blocking(Arc::new(move |request, asked| {
+        Answerer(Run::Blocking(Arc::new(move |request, asked| {
             let params = K::params(request).ok_or_else(stray)?;
             self(params, asked).map(|answer| answer.into().into())
-        }))
+        })))
     }
 }
 
@@ -299,10 +307,10 @@ where
     Fut: Future<Output = Result<Vec<Root>, AnswerError>> + Send + 'static,
 {
     fn into_answerer(self) -> Answerer {
-        Answerer::Async(Arc::new(move |_, asked| {
+        Answerer(Run::Async(Arc::new(move |_, asked| {
             let future = self(asked);
             Box::pin(async move { future.await.map(|roots| ListRootsResult::new(roots).into()) })
-        }))
+        })))
     }
 }
 
@@ -311,9 +319,9 @@ where
     F: Fn(Asked) -> Result<Vec<Root>, AnswerError> + Send + Sync + 'static,
 {
     fn into_answerer(self) -> Answerer {
-        Answerer::Blocking(Arc::new(move |_, asked| {
+        Answerer(Run::Blocking(Arc::new(move |_, asked| {
             self(asked).map(|roots| ListRootsResult::new(roots).into())
-        }))
+        })))
     }
 }
 
@@ -371,5 +379,48 @@ impl fmt::Debug for AnswerError {
             Why::Failed(detail) => f.debug_tuple("AnswerError::failed").field(detail).finish(),
             Why::Error(error) => f.debug_tuple("AnswerError::error").field(error).finish(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mcp_proto::dialect::Revision;
+    use mcp_proto::model::In;
+
+    use super::*;
+
+    fn declared(answers: &Answers, revision: Revision) -> String {
+        // What was said by hand does not count.
+        let mut capabilities = ClientCapabilities::new().sampling(SamplingCapability::new());
+        capabilities.roots = Some(RootsCapability::new());
+        answers.declare(&mut capabilities);
+        serde_json::to_string(&In(revision, &capabilities)).unwrap()
+    }
+
+    fn handler() -> Option<Answerer> {
+        Some(Answerer(Run::Blocking(Arc::new(|_, _| Err(AnswerError::rejected())))))
+    }
+
+    /// ELIC-01 to ELIC-04, SAMP-01 to SAMP-03, ROOT-01, ROOT-02, ROOT-04: each handler is declared, as far as the
+    /// revision has it, and nothing else.
+    #[test]
+    fn what_has_a_handler_is_declared() {
+        let none = Answers::default();
+        assert_eq!(declared(&none, Revision::LATEST), "{}");
+        let form = Answers { form: handler(), ..Answers::default() };
+        assert_eq!(declared(&form, Revision::LATEST), r#"{"elicitation":{"form":{}}}"#);
+        assert_eq!(declared(&form, Revision::V2025_06_18), r#"{"elicitation":{}}"#);
+        assert_eq!(declared(&form, Revision::V2025_03_26), "{}");
+        let url = Answers { url: handler(), ..Answers::default() };
+        assert_eq!(declared(&url, Revision::LATEST), r#"{"elicitation":{"url":{}}}"#);
+        assert_eq!(declared(&url, Revision::V2025_06_18), "{}");
+        let sampling = Answers { sampling: handler(), ..Answers::default() };
+        assert_eq!(declared(&sampling, Revision::LATEST), r#"{"sampling":{}}"#);
+        let all = Answers { tools: true, context: true, ..sampling };
+        assert_eq!(declared(&all, Revision::LATEST), r#"{"sampling":{"context":{},"tools":{}}}"#);
+        assert_eq!(declared(&all, Revision::V2025_06_18), r#"{"sampling":{}}"#);
+        let roots = Answers { roots: handler(), ..Answers::default() };
+        assert_eq!(declared(&roots, Revision::LATEST), r#"{"roots":{}}"#);
+        assert_eq!(declared(&roots, Revision::LATEST_LEGACY), r#"{"roots":{"listChanged":true}}"#);
     }
 }

@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Waker};
 use mcp_proto::client::{AskId, InputResponse, Refusal, ServerDetails};
 use mcp_proto::model::InputRequest;
 
-use super::answers::{AnswerError, Answerer, Outcome};
+use super::answers::{AnswerError, Answerer, Outcome, Run};
 use super::desk::{Link, Machine};
 use crate::context::Report;
 use crate::deprecated::Deprecated;
@@ -84,12 +84,12 @@ pub(super) type Questions = BTreeMap<AskId, Asked>;
 pub(super) fn serve<L: Link>(link: &Arc<L>, ask: AskId, request: &Arc<InputRequest>) {
     let Some(asked) = begin(link, ask, request) else { return };
     let serving = Serving { link: link.clone(), ask, asked, method: request.method().to_owned(), open: true };
-    let Some(handler) = link.hooks().answers.get(request).cloned() else {
+    let Some(Answerer(handler)) = link.hooks().answers.get(request).cloned() else {
         // What has no handler is not declared, so nobody is asked.
         return serving.finish(Err(AnswerError::failed("there is no handler")));
     };
     match handler {
-        Answerer::Async(handler) => {
+        Run::Async(handler) => {
             let asked = serving.asked.clone();
             let Some(mut future) = serving.guarded(|| handler(request, asked)) else { return };
             match serving.guarded(|| poll_once(future.as_mut())) {
@@ -98,7 +98,7 @@ pub(super) fn serve<L: Link>(link: &Arc<L>, ask: AskId, request: &Arc<InputReque
                 None => {}
             }
         }
-        Answerer::Blocking(handler) => {
+        Run::Blocking(handler) => {
             let (request, method) = (request.clone(), serving.method.clone());
             let placed = link.runtime().spawn_blocking(Box::new(move || {
                 // It may have waited for a thread longer than the server for it.

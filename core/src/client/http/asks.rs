@@ -50,7 +50,7 @@ impl Http {
         match self.state {
             State::Open => self.tell_roots(now.mono),
             // The server has to know first that the handshake is over.
-            State::Announcing { .. } => self.roots_news = true,
+            State::Announcing { .. } | State::Listening { .. } => self.roots_news = true,
             _ => {}
         }
     }

@@ -12,6 +12,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+/// How long the first calls of a session wait for the stream.
+pub(super) const WAIT: Duration = Duration::from_secs(1);
+
 /// Where the stream is.
 #[derive(Debug, Default)]
 pub(super) struct Listening {
@@ -20,6 +23,8 @@ pub(super) struct Listening {
     after: Option<String>,
     /// What the server said about reconnecting.
     pub(super) retry: Option<Duration>,
+    /// There was such a stream in this session.
+    known: bool,
     /// Since when it is open.
     since: Option<Instant>,
     /// Attempts since something last came, and until when they go on.
@@ -44,7 +49,7 @@ impl Http {
         let has_room = config.limits.connections > 2;
         let listening = &mut self.listening;
         listening.at = None;
-        let is_open = matches!(self.state, State::Open);
+        let is_open = matches!(self.state, State::Announcing { .. } | State::Listening { .. } | State::Open);
         if !wanted || !has_room || !possible || !is_open || listening.refused || listening.exchange.is_some()
         {
             return;
@@ -74,13 +79,15 @@ impl Http {
         let kind = head.headers.text("content-type").unwrap_or_default();
         let kind = kind.split(';').next().unwrap_or_default().trim();
         if head.status == 200 && kind.eq_ignore_ascii_case("text/event-stream") {
-            self.listening.since = Some(now);
+            (self.listening.since, self.listening.known) = (Some(now), true);
+            self.listened(now);
             return true;
         }
         self.retire(now, id);
         self.listening.exchange = None;
         match head.status {
-            404 if self.session.is_some() && matches!(self.state, State::Open) => self.reopen(now),
+            // Servers that know no GET at all say so, too.
+            404 if self.session.is_some() && self.listening.known => self.reopen(now),
             429 | 500.. => self.listen_again(now, None),
             status => {
                 self.listening.refused = true;
@@ -90,9 +97,17 @@ impl Http {
                         "expected an event stream for messages of the server, found HTTP status {status}"
                     ));
                 }
+                self.listened(now);
             }
         }
         false
+    }
+
+    /// It is known whether there is a stream: calls need not wait for it any more.
+    fn listened(&mut self, now: Instant) {
+        if matches!(self.state, State::Listening { .. }) {
+            self.open(now);
+        }
     }
 
     /// Something has come on the stream.
@@ -123,12 +138,13 @@ impl Http {
         listening.fruitless = listening.fruitless.saturating_add(1);
         if at > until {
             listening.refused = true;
-            let text = format!("the stream for messages of the server brought nothing within {total:?}");
-            return self.diagnose(text);
+            self.diagnose(format!("the stream for messages of the server brought nothing within {total:?}"));
+        } else {
+            if let Some(before) = listening.at.replace(at) {
+                self.wakes.remove(&(before, Wake::Listen));
+            }
+            self.wakes.insert((at, Wake::Listen));
         }
-        if let Some(before) = listening.at.replace(at) {
-            self.wakes.remove(&(before, Wake::Listen));
-        }
-        self.wakes.insert((at, Wake::Listen));
+        self.listened(now);
     }
 }

@@ -320,7 +320,9 @@ impl Http {
 
     /// A request of the server. Only a legacy server may have any (RPC-23, RPC-24).
     fn request(&mut self, now: Instant, purpose: Purpose, request: &Request<'_>) {
-        if !self.is_legacy() || !matches!(self.state, State::Open | State::Announcing { .. }) {
+        if !self.is_legacy()
+            || !matches!(self.state, State::Open | State::Announcing { .. } | State::Listening { .. })
+        {
             let method = text::excerpt(&request.method);
             return self.diagnose(format!("`{method}` was requested by a server that may not"));
         }

@@ -11,6 +11,14 @@ const DIRS: &str =
     "{'resultType':'input_required','requestState':'s','inputRequests':{'d':{'method':'roots/list'}}}";
 
 impl Peer {
+    /// Gives the client the stream that it wants first.
+    pub(super) fn listens(&mut self) -> Sent {
+        let get = self.one();
+        assert_eq!(get.request.head.method, "GET");
+        self.stream(&get);
+        get
+    }
+
     pub(super) fn asked(&mut self) -> Vec<AskId> {
         let events = self.events().into_iter();
         events.filter_map(|event| if let Event::Asked(id, _) = event { Some(id) } else { None }).collect()
@@ -26,7 +34,7 @@ impl Peer {
 #[test]
 fn a_question_on_the_stream_of_a_call_is_answered_by_a_post() {
     let mut peer = Peer::legacy_with(config());
-    peer.sent();
+    peer.listens();
     let (call, sent) = peer.start(&CallTool::new("a"));
     peer.stream(&sent);
     peer.event(&sent, "{'jsonrpc':'2.0','id':'s1','method':'roots/list'}");
@@ -46,7 +54,7 @@ fn a_question_on_the_stream_of_a_call_is_answered_by_a_post() {
 #[test]
 fn questions_end_with_a_call_that_is_given_up() {
     let mut peer = Peer::legacy_with(config());
-    peer.sent();
+    peer.listens();
     let (call, sent) = peer.start(&CallTool::new("a"));
     peer.stream(&sent);
     peer.event(&sent, "{'jsonrpc':'2.0','id':'s1','method':'roots/list'}");
@@ -62,7 +70,7 @@ fn questions_end_with_a_call_that_is_given_up() {
 #[test]
 fn questions_are_lost_with_their_session() {
     let mut peer = Peer::legacy_with(config());
-    peer.sent();
+    peer.listens();
     let (_, sent) = peer.start(&CallTool::new("a"));
     peer.stream(&sent);
     peer.event(&sent, "{'jsonrpc':'2.0','id':'s1','method':'roots/list'}");
@@ -159,6 +167,10 @@ fn a_change_of_the_roots_is_told_to_legacy_servers() {
         peer.http.roots_changed(peer.now);
         peer.none();
         peer.whole(&initialized, ResponseHead::new(202), "");
+        let get = peer.one();
+        peer.http.roots_changed(peer.now);
+        peer.none();
+        peer.whole(&get, ResponseHead::new(405), "");
         peer.http.roots_changed(peer.now);
         let sent = peer.sent();
         let notices = sent.iter().filter(|sent| sent.method() == "notifications/roots/list_changed");

@@ -44,7 +44,7 @@ fn without_need_there_is_no_stream() {
 /// HTTPL-28: 405 says that there is none, and is no fault; whatever else is told once.
 #[test]
 fn a_server_without_a_stream_is_not_asked_again() {
-    for (status, told) in [(405, 0), (400, 1), (403, 1), (200, 1), (202, 1)] {
+    for (status, told) in [(405, 0), (404, 1), (400, 1), (403, 1), (200, 1), (202, 1)] {
         let (mut peer, get) = listening();
         peer.whole(&get, ResponseHead::new(status), "");
         assert_eq!(peer.diagnostics().len(), told, "{status}");
@@ -112,6 +112,10 @@ fn a_stream_that_lasts_is_opened_again_for_ever() {
 #[test]
 fn a_session_that_is_lost_on_the_stream_is_replaced() {
     let (mut peer, get) = listening();
+    peer.stream(&get);
+    peer.end(&get);
+    peer.wait(1_000);
+    let get = peer.one();
     peer.answer(&get, 404, "{}");
     let initialize = peer.one();
     assert_eq!(initialize.method(), "initialize");
@@ -129,4 +133,32 @@ fn a_server_in_trouble_is_tried_again() {
         peer.wait(1_000);
         assert_eq!(peer.one().request.head.method, "GET", "{status}");
     }
+}
+
+/// Some servers drop what they have no stream for, so the first calls wait for it; not for long, and not when there
+/// is none.
+#[test]
+fn the_first_calls_wait_for_the_stream() {
+    for answer in [200, 405, 503, 0] {
+        let (mut peer, get) = listening();
+        let call = peer.http.start(peer.now, &CallTool::new("a"), CallOptions::new()).unwrap();
+        peer.none();
+        match answer {
+            200 => peer.stream(&get),
+            0 => {
+                peer.wait(999);
+                peer.none();
+                peer.wait(1);
+            }
+            status => peer.whole(&get, ResponseHead::new(status), ""),
+        }
+        let sent = peer.one();
+        assert_eq!(sent.method(), "tools/call", "{answer}");
+        peer.result(&sent, "{'content':[]}");
+        peer.take(&call).unwrap();
+    }
+    let (mut peer, get) = listening();
+    peer.http.start(peer.now, &CallTool::new("a"), CallOptions::new()).unwrap();
+    peer.http.handle_failed(peer.now, get.exchange, "cut", true);
+    assert_eq!(peer.one().method(), "tools/call");
 }
