@@ -215,6 +215,14 @@ fn a_nonce_is_put_into_the_next_proof() {
     assert_eq!(error.kind(), &FlowErrorKind::Denied { error: "use_dpop_nonce".into() });
     assert_eq!(stubborn.urls().iter().filter(|url| **url == TOKEN).count(), 2);
 
+    let mut fickle = dpop_world();
+    let answers = ["n-1", "n-2", "n-3"].map(|nonce| {
+        (400, Headers::new().with("DPoP-Nonce", nonce), r#"{"error":"use_dpop_nonce"}"#.to_owned())
+    });
+    fickle.answers.insert(TOKEN.into(), answers.into());
+    assert!(fickle.authorize(config().dpop(key())).is_err());
+    assert_eq!(fickle.urls().iter().filter(|url| **url == TOKEN).count(), 2, "once, whatever comes");
+
     let mut dpop = Dpop::new(key(), seed());
     let url = Url::parse(SERVER).unwrap();
     dpop.learn(&url, &Headers::new().with("DPoP-Nonce", "n-2"));
