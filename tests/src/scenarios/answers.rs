@@ -436,6 +436,24 @@ pub fn deprecated_answers_are_said_once<K: Kit>(_: &str) {
     host.end();
 }
 
+/// PRG-02, PRG-04, MRTR-27: progress is heard in every round of a call, before its result.
+pub fn progress_goes_on_over_rounds<K: Kit>(program: &str) {
+    let host = host::<K>();
+    for era in ERAS {
+        for client in clients(program, &host, era, futures) {
+            let (tell, events) = Events::new();
+            let options =
+                Options::new().on_progress(move |progress| tell.tell(progress.progress.to_string()));
+            let reply = K::wait(client.call_tool_with("steadily", json!({}), options)).unwrap();
+            assert_eq!(reply.text(), "4A");
+            // The handler of a modern call begins anew in each round.
+            let rounds = if era == EraChoice::Modern { vec!["1", "1", "2"] } else { vec!["1", "2"] };
+            assert_eq!(events.others(), rounds);
+        }
+    }
+    host.end();
+}
+
 /// A legacy server by hand, which asks outside of any call. It tells of what it is sent.
 fn server_by_hand(tell: Tell) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

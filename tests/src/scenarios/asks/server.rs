@@ -96,6 +96,12 @@ fn asking<R: Runtime>(server: Server<R>, holds: &Arc<AtomicUsize>) -> Server<R> 
                 said.content.as_text().unwrap_or("?")
             ))
         })
+        .tool(Tool::new("steadily"), async |_: Nothing, cx: Context| {
+            cx.progress((1.0, 2.0));
+            let seat = cx.elicit::<Seat>("seat", "seat").await?.seat;
+            cx.progress((2.0, 2.0));
+            Ok(seat)
+        })
         .tool(Tool::new("twice"), async |_: Nothing, cx: Context| {
             let first = cx.elicit::<Seat>("seat", "seat").await?.seat;
             Ok(first + &cx.elicit::<Seat>("seat", "seat").await?.seat)
