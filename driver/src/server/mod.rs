@@ -17,6 +17,7 @@ mod offer;
 mod registry;
 #[cfg(feature = "http")]
 mod session;
+mod state;
 #[cfg(feature = "http")]
 mod stop;
 #[cfg(feature = "http")]
@@ -34,11 +35,11 @@ use mcp_proto::dialect::{Era, Revision};
 use mcp_proto::error::{ApiMisuse, ErrorObject};
 use mcp_proto::limits::Limits;
 use mcp_proto::model::Implementation;
-use mcp_proto::server::{Config, Listen, OutputCheck, Principal, Revisions, StateCodec};
+#[cfg(feature = "seal")]
+use mcp_proto::server::StateKey;
+use mcp_proto::server::{Config, Listen, OutputCheck, Principal, Revisions};
 #[cfg(feature = "http")]
 use mcp_proto::server::{Cors, ResourceServer};
-#[cfg(feature = "seal")]
-use mcp_proto::server::{Keyring, StateKey};
 
 use crate::around::Around;
 use crate::bus::Bus;
@@ -334,25 +335,6 @@ impl<R: Runtime> Server<R> {
         self.configure(|config| config.check_output = check)
     }
 
-    /// Seals request state with the first of these keys, and opens with each of them. Servers behind one address
-    /// need the same keys: what one asks a user, another may be told. Default: one key, made when serving
-    /// starts. How to replace a key is said at [`Keyring`](mcp_proto::server::Keyring).
-    #[cfg(feature = "seal")]
-    #[must_use]
-    pub fn state_keys(mut self, keys: impl IntoIterator<Item = impl Into<StateKey>>) -> Self {
-        self.state_keys = keys.into_iter().map(Into::into).collect();
-        if self.state_keys.is_empty() {
-            self.misuse.get_or_insert(ApiMisuse::new("`state_keys` needs at least one key"));
-        }
-        self.configure(|config| config.state = None)
-    }
-
-    /// Seals request state with a codec of your own.
-    #[must_use]
-    pub fn state_codec(self, codec: impl StateCodec + 'static) -> Self {
-        self.configure(|config| config.state = Some(Arc::new(codec)))
-    }
-
     /// Answers HTTP requests for this host, too, and for web pages that it serves. Default: loopback names
     /// only, so that no web page can reach a server on its visitor's machine. Without a port every port is
     /// meant.
@@ -514,13 +496,6 @@ impl<R: Runtime> Server<R> {
             }
         }));
         Ok(shared)
-    }
-
-    #[cfg(feature = "seal")]
-    fn keyring(&mut self) -> Result<Keyring, Error> {
-        let seed = self.runtime.seed().map_err(|error| Error::io("asking for entropy", error))?;
-        let keys = std::mem::take(&mut self.state_keys);
-        Ok(if keys.is_empty() { Keyring::generate(seed) } else { Keyring::new(seed, keys)? })
     }
 }
 

@@ -14,6 +14,7 @@ pub mod observe;
 pub mod request;
 pub mod rounds;
 pub mod schemas;
+pub mod sealed;
 pub mod sessions;
 pub mod stdio;
 pub mod stopping;
