@@ -112,9 +112,9 @@ fn exchange(
     let mut called: Option<CallId> = None;
     while let Some(output) = exchange.poll_output() {
         match output {
-            ExchangeOutput::Session(query) => {
+            ExchangeOutput::Session(id, query) => {
                 let answer = sessions.handle_query(now(), query);
-                exchange.handle_session(now(), answer);
+                exchange.handle_session(now(), id, answer);
             }
             ExchangeOutput::Call(id, call) => {
                 assert_eq!(call.arguments(), r#"{"a":2,"b":3}"#);
@@ -161,7 +161,7 @@ fn a_call_costs_a_known_number_of_allocations() {
     let mut opening = Exchange::new(now(), ExchangeId::new(0), Arc::clone(&config), head(&[]));
     opening.handle_body(now(), INITIALIZE.as_bytes());
     opening.handle_end(now(), End::Complete);
-    let Some(ExchangeOutput::Session(query)) = opening.poll_output() else { panic!("no session") };
+    let Some(ExchangeOutput::Session(_, query)) = opening.poll_output() else { panic!("no session") };
     let SessionAnswer::Opened { session } = sessions.handle_query(now(), query) else { panic!("not opened") };
     let legacy = head(&[("Mcp-Session-Id", session.as_str()), ("MCP-Protocol-Version", "2025-11-25")]);
     let count = allocations(|| done = exchange(&config, &mut sessions, legacy, LEGACY, &result));

@@ -52,6 +52,7 @@ macro_rules! parity {
                 deprecated_questions_are_said_once,
                 asks_over_http_are_answered_by_a_post,
                 modern_clients_over_http_are_asked_by_results;
+            hooks: hooks_see_every_request, hooks_may_refuse_every_request, sessions_are_the_same_with_hooks;
             sealed: a_call_goes_on_wherever_its_key_is, a_state_is_for_its_audience, a_codec_of_ones_own_is_asked,
                 a_ring_without_keys_does_not_serve;
             rounds: a_state_is_checked_before_its_handler_runs, a_step_before_a_question_by_hand_is_done_once,

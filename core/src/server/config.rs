@@ -88,8 +88,8 @@ pub struct Config {
     pub page_size: Option<usize>,
     /// Whether modern results name the server in `_meta` (META-19). Default `true`.
     pub name_in_results: bool,
-    /// Whether requests that need no application, such as lists, are handed out as calls, too, so that it may
-    /// watch and refuse them; see [`Target::Protocol`](super::Target::Protocol). Default `false`.
+    /// Whether requests that need no application, such as handshakes and lists, are handed out as calls, too, so that
+    /// it may watch and refuse them; see [`Target::Protocol`](super::Target::Protocol). Default `false`.
     pub hand_out_all: bool,
     /// Whether bytes on a stream that are no message at all are answered with an error without id. Default
     /// `true`; turn it off where noise is to be expected among the messages. In legacy sessions of revisions

@@ -227,11 +227,13 @@ impl Connection {
     /// serialised becomes an internal error, and a diagnostic.
     pub fn respond(&mut self, _now: Now, call: CallId, result: &dyn WriteResult) {
         self.link.respond(call, result);
+        self.resume();
     }
 
     /// The call failed.
     pub fn fail(&mut self, _now: Now, call: CallId, error: &ErrorObject) {
         self.link.fail(call, error);
+        self.resume();
     }
 
     /// The caller lacks scopes that the call turned out to need: all of those that it needs.
@@ -258,10 +260,11 @@ impl Connection {
         self.link.notify(call, method, params);
     }
 
-    /// Answers a [`Target::Protocol`](super::Target::Protocol) as if it had not been handed out. For another
-    /// call, nothing happens.
+    /// Goes on with a [`Target::Protocol`](super::Target::Protocol) as if it had not been handed out: answers it, or
+    /// begins a subscription. For another call, nothing happens.
     pub fn proceed(&mut self, _now: Now, call: CallId) {
         self.link.proceed(call);
+        self.resume();
     }
 
     /// Asks the client for something in the middle of a call: its user, its model or its roots.

@@ -182,7 +182,10 @@ impl Plan {
 
     /// Whether it changes a session, and is nothing without one.
     pub(super) fn needs_session(&self) -> bool {
-        matches!(self, Self::SetLevel(_) | Self::Watch(_) | Self::Unwatch(_))
+        match self {
+            Self::Call(draft) => draft.own().is_some_and(Self::needs_session),
+            plan => matches!(plan, Self::SetLevel(_) | Self::Watch(_) | Self::Unwatch(_)),
+        }
     }
 }
 
@@ -378,6 +381,16 @@ pub(super) fn name_of<'a>(
 }
 
 impl Draft {
+    /// What is to be done if the application lets it proceed, where it has no other part in it.
+    pub(super) fn own(&self) -> Option<&Plan> {
+        if let Target::Protocol(request) = &self.target { Some(&request.plan) } else { None }
+    }
+
+    /// The handshake that is to be done then.
+    pub(super) fn handshake(&self) -> Option<InitializeRequestParams> {
+        if let Plan::Initialize(params) = self.own()? { Some((**params).clone()) } else { None }
+    }
+
     /// The arguments within `whole`.
     pub(super) fn arguments<'a>(&self, whole: &'a str) -> &'a str {
         self.spans.arguments.clone().and_then(|span| whole.get(span)).unwrap_or("{}")

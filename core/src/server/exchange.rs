@@ -10,6 +10,7 @@ mod batch;
 mod connected;
 mod listen;
 mod log;
+mod query;
 mod reply;
 mod serve;
 mod stateless;
@@ -28,6 +29,8 @@ use alloc::vec::Vec;
 use self::admit::{Admission, Endpoint};
 use self::authorize::Recognition;
 use self::connected::Connected;
+pub use self::query::QueryId;
+use self::query::Waiting;
 use self::reply::Reply;
 use self::serve::Ask;
 use super::asks::{Answer, AskId, Asks};
@@ -35,16 +38,15 @@ use super::batch::{Batches, Finished};
 use super::call::{Call, CallId};
 use super::config::Config;
 use super::cors;
-use super::dispatch::Plan;
 use super::events::StreamId;
 use super::http_sse::{self, SseQuery};
-use super::in_flight::{InFlight, Running};
+use super::in_flight::{InFlight, Running, Sequel};
 use super::media::Accepts;
 use super::principal::Principal;
 use super::received::Received;
 use super::refusal::Refusal;
 use super::session::SessionState;
-use super::sessions::{Caller, SessionAnswer, SessionId, SessionQuery};
+use super::sessions::{SessionAnswer, SessionId, SessionQuery};
 use super::subscription::{Listen, Subscription};
 use super::token::{AuthRefusal, BearerToken};
 use crate::diagnostic::Diagnostic;
@@ -97,6 +99,12 @@ pub struct Exchange {
     state: Option<SessionState>,
     /// The name of the stream that its calls speak on, once they have begun.
     stream: Option<StreamId>,
+    /// The origin of the web page that the client is, if it is one.
+    origin: Option<String>,
+    /// Queries so far.
+    queries: u64,
+    /// Requests that are answered when the table of sessions has answered.
+    waiting: Vec<Waiting>,
     /// Who makes the request, where that is asked.
     principal: Option<Arc<Principal>>,
     recognition: Recognition,
@@ -119,7 +127,7 @@ enum Stage {
     /// The end of a request that has no body is coming.
     Bare(Bare),
     /// The session was asked for something.
-    Asking(Ask),
+    Asking(QueryId, Ask),
     /// The application was asked whether the client may listen.
     Admitting(Box<Subscription>),
     /// The client listens.
@@ -164,8 +172,8 @@ pub enum ExchangeOutput {
     /// The application is to check this token, and to answer with
     /// [`handle_grant`](Exchange::handle_grant) or [`handle_refusal`](Exchange::handle_refusal).
     Authenticate(BearerToken),
-    /// The session table is to answer this.
-    Session(SessionQuery),
+    /// The session table is to answer this, by [`handle_session`](Exchange::handle_session).
+    Session(QueryId, SessionQuery),
     /// The table of streams ([`SseSessions`](super::SseSessions)) is to answer this, into
     /// [`handle_sse`](Exchange::handle_sse).
     Sse(SseQuery),
@@ -217,6 +225,9 @@ impl Exchange {
             session,
             state: None,
             stream: None,
+            origin: head.headers.text("origin").map(str::to_ascii_lowercase),
+            queries: 0,
+            waiting: Vec::new(),
             principal: None,
             recognition: Recognition::Settled,
             endpoint: Endpoint::Mcp,
@@ -317,33 +328,6 @@ impl Exchange {
         }
     }
 
-    /// The session table has answered. What it did is undone if nobody waits for that any more.
-    pub fn handle_session(&mut self, now: Now, answer: SessionAnswer) {
-        match core::mem::replace(&mut self.stage, Stage::Answered) {
-            Stage::Asking(ask) => {
-                self.quiet_since = now.mono;
-                self.resume(ask, answer);
-                self.note();
-            }
-            stage => {
-                self.stage = stage;
-                self.undo(answer);
-            }
-        }
-    }
-
-    /// What was asked for came too late.
-    fn undo(&mut self, answer: SessionAnswer) {
-        match (answer, self.session.clone()) {
-            (SessionAnswer::Opened { session }, _) => self.query(SessionQuery::End { session }),
-            (SessionAnswer::Begun { .. } | SessionAnswer::Listening(_), Some(session)) => {
-                let exchange = self.id;
-                self.outputs.push_back(ExchangeOutput::Session(SessionQuery::Detach { session, exchange }));
-            }
-            _ => {}
-        }
-    }
-
     /// The head of the request. Empty once a call has begun, which carries it.
     pub fn request_head(&self) -> &RequestHead {
         &self.head
@@ -376,7 +360,7 @@ impl Exchange {
                 self.stage = Stage::Answered;
             }
             Stage::Admitting(_) | Stage::Listening(_) => self.stage = Stage::Answered,
-            Stage::Asking(_) | Stage::Joining | Stage::Passing | Stage::Running | Stage::Answered => {}
+            Stage::Asking(..) | Stage::Joining | Stage::Passing | Stage::Running | Stage::Answered => {}
         }
     }
 
@@ -427,7 +411,9 @@ impl Exchange {
             Stage::Connected(connected) => connected.connection.wake(),
             _ => None,
         };
-        earliest([answer, connection, self.wake_besides_asks()])
+        let query = self.waiting.iter().map(|waiting| waiting.until).min();
+        let query = query.map(|at| (at, WakeReason::SessionAnswer));
+        earliest([answer, connection, query, self.wake_besides_asks()])
     }
 
     fn wake_besides_asks(&self) -> Option<Wake> {
@@ -438,14 +424,14 @@ impl Exchange {
                 earliest([body, token])
             }
             Stage::Running | Stage::Listening(_) | Stage::Carrying { .. } | Stage::Connected(_)
-                if self.reply.wants_comments() =>
+                if self.reply.wants_comments() && !self.calls.is_bare() =>
             {
                 let interval = self.config.limits.keep_alive_comment;
                 let primes = self.reply.wants_priming();
                 let interval = if primes { interval.min(stream::PRIME_AFTER) } else { interval };
                 Some((self.quiet_since + interval, WakeReason::Comment))
             }
-            Stage::Asking(_) => {
+            Stage::Asking(..) => {
                 let until = self.quiet_since + self.config.limits.session_answer;
                 Some((until, WakeReason::SessionAnswer))
             }
@@ -465,6 +451,7 @@ impl Exchange {
     pub fn handle_timeout(&mut self, now: Now) {
         self.expire_asks(now);
         self.on_connection(now, |connection| connection.handle_timeout(now));
+        self.expire_queries(now);
         let due = self.wake_besides_asks().filter(|(moment, _)| *moment <= now.mono);
         match due.map(|(_, reason)| reason) {
             None => {}
@@ -473,7 +460,11 @@ impl Exchange {
                 self.refuse(None, Era::Modern, &admit::too_slow());
             }
             Some(WakeReason::Authentication) => self.settle_with(&AuthRefusal::Unavailable),
-            Some(WakeReason::SessionAnswer) => self.handle_session(now, SessionAnswer::Unavailable),
+            Some(WakeReason::SessionAnswer) => {
+                if let Stage::Asking(query, _) = self.stage {
+                    self.handle_session(now, query, SessionAnswer::Unavailable);
+                }
+            }
             Some(_) => {
                 self.quiet_since = now.mono;
                 if !self.is_full() {
@@ -501,54 +492,18 @@ impl Exchange {
     }
 
     /// Hands a call out.
-    fn begin(&mut self, mut call: Call, batch: Option<u64>) {
+    fn begin(&mut self, mut call: Call, batch: Option<u64>, sequel: Option<Sequel>) {
         call.principal.clone_from(&self.principal);
-        call.head = Some(if batch.is_some() { self.head.share() } else { self.head.take() });
-        let id = self.calls.begin(&call, batch);
+        let shared = batch.is_some() || sequel.is_some();
+        call.head = Some(if shared { self.head.share() } else { self.head.take() });
+        let id = self.calls.begin(&call, batch, sequel);
         self.outputs.push_back(ExchangeOutput::Call(id, call));
         self.stage = Stage::Running;
     }
 
-    /// Asks the session table, on behalf of whoever makes the request.
-    fn query(&mut self, query: SessionQuery) {
-        let caller = self.caller();
-        self.outputs.push_back(ExchangeOutput::Session(if caller.is_nobody() {
-            query
-        } else {
-            SessionQuery::As { caller, query: Box::new(query) }
-        }));
-    }
-
-    /// Who makes the request, as far as sessions are his.
-    fn caller(&self) -> Caller {
-        Caller {
-            owner: self.principal.as_ref().map(|principal| Arc::from(&*principal.subject)),
-            origin: self.head.headers.text("origin").map(str::to_ascii_lowercase),
-            reads: matches!(self.stage, Stage::Bare(Bare::Listen | Bare::Connect)),
-        }
-    }
-
-    /// Tells the session what a request changes about it.
-    fn apply(&mut self, plan: &Plan) -> Result<(), Refusal> {
-        let query = self.session.clone().and_then(|session| SessionQuery::of(plan, session));
-        if let (Some(query), Some(state)) = (query, &mut self.state) {
-            state.apply(plan, &self.config.limits)?;
-            self.query(query);
-        }
-        Ok(())
-    }
-
-    /// Tells the session that a call is over.
-    fn finish(&mut self, request: RequestId) {
-        if let (Some(session), Some(_)) = (&self.session, &self.state) {
-            let (session, exchange) = (session.clone(), self.id);
-            let finish = SessionQuery::Finish { session, request, exchange };
-            self.outputs.push_back(ExchangeOutput::Session(finish));
-        }
-    }
-
     /// A call is over. `write` appends its response, if it has one.
     fn over(&mut self, running: &Running, write: Option<impl FnOnce(&mut Vec<u8>)>) {
+        self.waiting.retain(|waiting| waiting.call != running.id);
         let head = match (running.batch, write) {
             (Some(batch), write) => {
                 if let Some(write) = write {

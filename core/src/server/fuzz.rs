@@ -427,7 +427,7 @@ fn run_exchange(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
                 exchange.handle_abort(now);
             }
             15 => match script.byte() % 8 {
-                0 => exchange.handle_session(now, SessionAnswer::Done),
+                0 => exchange.handle_session(now, QueryId(u64::from(script.byte() % 4)), SessionAnswer::Done),
                 1 => exchange.handle_close(now),
                 2 => exchange.shutdown(now),
                 3 => sessions.send(now, &session, b"{}"),
@@ -487,7 +487,7 @@ fn handshake(config: &Arc<Config>, sessions: &mut Sessions, choice: u8) -> Sessi
     exchange.handle_body(at(0), MESSAGES[usize::from(choice % 2)].as_bytes());
     exchange.handle_end(at(0), End::Complete);
     while let Some(output) = exchange.poll_output() {
-        if let ExchangeOutput::Session(query) = output
+        if let ExchangeOutput::Session(_, query) = output
             && let SessionAnswer::Opened { session } = sessions.handle_query(at(0), query)
         {
             return session;
@@ -526,9 +526,9 @@ impl Said {
                 }
                 // Comes when what was written is taken, or not at all if the exchange is over by then.
                 ExchangeOutput::Parted => continue,
-                ExchangeOutput::Session(ref query) => {
+                ExchangeOutput::Session(id, ref query) => {
                     let answer = sessions.handle_query(now, query.clone());
-                    exchange.handle_session(now, answer);
+                    exchange.handle_session(now, id, answer);
                 }
                 ExchangeOutput::Sse(ref query) => {
                     let answer = streams.handle_query(query.clone());

@@ -1,9 +1,12 @@
 //! The calls that are running: found by their own id from inside, by the request's id from outside.
 
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::call::{Call, CallId, Progress, WriteResult, resource_not_found};
+use super::session::SessionState;
+use super::subscription::{Listen, Subscription};
 use super::target::{ProtocolRequest, Target};
 use crate::dialect::Revision;
 use crate::error::{ApiMisuse, ErrorObject};
@@ -24,6 +27,8 @@ pub(super) struct Running {
     pub(super) level: Option<LoggingLevel>,
     /// What it is for, if that is needed for its answer.
     target: Option<Target>,
+    /// What comes of it, if the application lets it proceed.
+    sequel: Option<Sequel>,
     /// Whether its result may ask for input.
     may_require_input: bool,
 }
@@ -43,6 +48,15 @@ impl Running {
     }
 }
 
+/// What comes of a request that is more than answered.
+#[derive(Debug)]
+pub(super) enum Sequel {
+    /// A session in this state.
+    Open(Box<SessionState>),
+    /// A subscription.
+    Listen(Box<(Listen, Subscription)>),
+}
+
 /// All running calls. Ids are given out in rising order, so the list is sorted by them.
 #[derive(Debug, Default)]
 pub(super) struct InFlight {
@@ -52,9 +66,8 @@ pub(super) struct InFlight {
 
 impl InFlight {
     /// Notes that `call` runs, and names it.
-    pub(super) fn begin(&mut self, call: &Call, batch: Option<u64>) -> CallId {
-        self.last += 1;
-        let id = CallId(self.last);
+    pub(super) fn begin(&mut self, call: &Call, batch: Option<u64>, sequel: Option<Sequel>) -> CallId {
+        let id = self.next();
         self.running.push(Running {
             id,
             request: call.request.clone(),
@@ -65,9 +78,60 @@ impl InFlight {
             level: call.level,
             target: matches!(call.target, Target::Resource(_) | Target::Template(_) | Target::Protocol(_))
                 .then(|| call.target.clone()),
+            sequel,
             may_require_input: call.revision.dialect().result_type && call.target.may_require_input(),
         });
         id
+    }
+
+    /// Notes a request that waits for something else than the application.
+    pub(super) fn wait(
+        &mut self,
+        request: RequestId,
+        revision: Revision,
+        batch: Option<u64>,
+        target: Target,
+    ) -> CallId {
+        let id = self.next();
+        self.running.push(Running {
+            id,
+            request,
+            revision,
+            batch,
+            token: None,
+            reported: None,
+            level: None,
+            target: Some(target),
+            sequel: None,
+            may_require_input: false,
+        });
+        id
+    }
+
+    fn next(&mut self) -> CallId {
+        self.last += 1;
+        CallId(self.last)
+    }
+
+    /// What comes of a call, once.
+    pub(super) fn take_sequel(&mut self, id: CallId) -> Option<Sequel> {
+        self.get_mut(id)?.sequel.take()
+    }
+
+    /// Whether a session may come of one.
+    pub(super) fn opens(&self) -> bool {
+        self.running.iter().any(|running| matches!(running.sequel, Some(Sequel::Open(_))))
+    }
+
+    /// Whether something has to be first in the response.
+    pub(super) fn is_bare(&self) -> bool {
+        self.running.iter().any(|running| running.sequel.is_some())
+    }
+
+    /// The call, if something may be said on its behalf before its answer: not where that would come before what
+    /// has to be first.
+    pub(super) fn speaking(&mut self, id: CallId) -> Option<&mut Running> {
+        self.get_mut(id).filter(|running| running.sequel.is_none())
     }
 
     /// The error that takes the place of a result, if that is a read which found nothing: the client could

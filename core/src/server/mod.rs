@@ -58,7 +58,7 @@ pub use connection::{Connection, ListenId, Output};
 pub use cors::Cors;
 pub use custom::{Custom, CustomMethod};
 pub use events::{Event, EventId, EventStore, MemoryEvents, StreamId};
-pub use exchange::{Exchange, ExchangeId, ExchangeOutput};
+pub use exchange::{Exchange, ExchangeId, ExchangeOutput, QueryId};
 pub use http_sse::{HttpSse, SseAnswer, SseOutput, SseQuery, SseSessions};
 pub use listeners::Listeners;
 pub use policy::{Hosts, HttpPolicy, Origins};

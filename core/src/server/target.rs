@@ -118,17 +118,19 @@ impl Target {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ProtocolRequest {
-    /// The method: one of the lists, `server/discover`, `ping`, `logging/setLevel`, or the two of legacy
-    /// subscriptions.
+    /// The method: `initialize`, `server/discover`, `ping`, one of the lists, `logging/setLevel`, or one of those
+    /// that begin or end a subscription.
     pub method: &'static str,
     pub(super) plan: Plan,
 }
 
 impl ProtocolRequest {
-    /// The request, unless it opens a session or is one for the application.
+    /// The request, unless it is one for the application.
     pub(super) fn new(plan: Plan) -> Result<Self, Plan> {
         let method = match &plan {
-            Plan::Initialize(_) | Plan::Call(_) | Plan::Listen(_) => return Err(plan),
+            Plan::Call(_) => return Err(plan),
+            Plan::Initialize(_) => "initialize",
+            Plan::Listen(_) => "subscriptions/listen",
             Plan::Ping => "ping",
             Plan::Discover => "server/discover",
             Plan::List(List::Tools, ..) => "tools/list",

@@ -121,6 +121,7 @@ impl Client {
     pub(super) fn able(config: Config, version: &str, capabilities: &str) -> Self {
         let mut client = Self::new(config);
         client.send(&initialize_with(version, capabilities));
+        client.let_proceed();
         client.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
         client.received();
         client.outputs();
@@ -130,6 +131,16 @@ impl Client {
     pub(super) fn send(&mut self, line: &str) {
         self.server.handle_bytes(now(), line.as_bytes());
         self.server.handle_bytes(now(), b"\n");
+    }
+
+    /// Lets everything proceed that was handed out only to be watched.
+    pub(super) fn let_proceed(&mut self) -> usize {
+        let mut count = 0;
+        while let Some((id, _)) = self.calls().pop() {
+            self.server.proceed(now(), id);
+            count += 1;
+        }
+        count
     }
 
     /// The lines that the server has sent since last time.
@@ -268,6 +279,13 @@ impl Web {
 
     /// Sends a whole request and takes what comes of it at once.
     pub(super) fn ask(&mut self, head: RequestHead, body: &str) -> Trip {
+        let mut trip = self.open_trip(head, body);
+        self.drive(&mut trip);
+        trip
+    }
+
+    /// Sends a whole request.
+    pub(super) fn open_trip(&mut self, head: RequestHead, body: &str) -> Trip {
         self.exchanges += 1;
         let (id, config) = (ExchangeId::new(self.exchanges), Arc::clone(&self.config));
         let exchange = Exchange::of(now(), id, config, head, self.principal.clone());
@@ -286,7 +304,6 @@ impl Web {
         };
         trip.exchange.handle_body(now(), body.as_bytes());
         trip.exchange.handle_end(now(), End::Complete);
-        self.drive(&mut trip);
         trip
     }
 
@@ -297,10 +314,21 @@ impl Web {
 
     /// The same with these capabilities.
     pub(super) fn open_able(&mut self, version: &str, capabilities: &str) -> SessionId {
-        let trip = self.ask(legacy_head(None), &initialize_with(version, capabilities));
+        let mut trip = self.ask(legacy_head(None), &initialize_with(version, capabilities));
+        self.let_proceed(&mut trip);
         assert_eq!(trip.status(), 200, "{}", trip.body);
         let (head, _) = trip.head.unwrap();
         SessionId::new(head.headers.text("Mcp-Session-Id").unwrap())
+    }
+
+    /// Lets everything proceed that was handed out only to be watched.
+    pub(super) fn let_proceed(&mut self, trip: &mut Trip) -> usize {
+        let calls = core::mem::take(&mut trip.calls);
+        for (id, _) in &calls {
+            trip.exchange.proceed(now(), *id);
+        }
+        self.drive(trip);
+        calls.len()
     }
 
     /// Takes what an exchange has to say.
@@ -314,9 +342,9 @@ impl Web {
                 ExchangeOutput::Call(id, call) => trip.calls.push((id, call)),
                 ExchangeOutput::Cancelled(id) => trip.cancelled.push(id),
                 ExchangeOutput::Answered(_, ask, answer) => trip.answers.push((ask, answer)),
-                ExchangeOutput::Session(query) => {
+                ExchangeOutput::Session(id, query) => {
                     let answer = self.sessions.handle_query(now(), query);
-                    trip.exchange.handle_session(now(), answer);
+                    trip.exchange.handle_session(now(), id, answer);
                 }
                 ExchangeOutput::Sse(query) => {
                     let answer = self.streams.handle_query(query);

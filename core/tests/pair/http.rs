@@ -339,9 +339,9 @@ impl World {
                     self.timeline.after(delay, Event::Respond(id, call, text));
                     continue;
                 }
-                Some(ExchangeOutput::Session(query)) => {
+                Some(ExchangeOutput::Session(id, query)) => {
                     let answer = self.sessions.handle_query(now, query);
-                    server.handle_session(now, answer);
+                    server.handle_session(now, id, answer);
                     self.route();
                     continue;
                 }

@@ -14,7 +14,8 @@ use mcp_proto::head::{BodyLength, End, RequestHead, ResponseHead};
 use mcp_proto::model::{InputRequest, Json, LoggingMessageNotificationParams};
 use mcp_proto::server::{
     Answer, AskError, AskId, AuthRefusal, BearerToken, Call, CallId, Change, Config, Exchange, ExchangeId,
-    ExchangeOutput, Grant, Listen, Principal, Progress, SessionOutput, SessionQuery, SseQuery, WriteResult,
+    ExchangeOutput, Grant, Listen, Principal, Progress, QueryId, SessionOutput, SessionQuery, SseQuery,
+    WriteResult,
 };
 use mcp_proto::time::{Instant, Now};
 
@@ -82,7 +83,7 @@ enum Effect {
     /// The exchange goes on without a connection.
     Parted,
     /// The session table is to be asked, after others.
-    Ask(SessionQuery),
+    Ask(QueryId, SessionQuery),
     /// The table of streams is.
     Sse(SseQuery),
 }
@@ -309,15 +310,15 @@ impl<R: Runtime> ExchangeHandle<R> {
                     inner.ended = true;
                     return Some(Effect::Parted);
                 }
-                ExchangeOutput::Session(query) => {
+                ExchangeOutput::Session(id, query) => {
                     if query.is_followed() {
                         self.be_found();
                     }
                     if self.service.has_to_ask(&query) {
-                        return Some(Effect::Ask(query));
+                        return Some(Effect::Ask(id, query));
                     }
                     let answer = self.service.query(query);
-                    inner.machine.handle_session(self.service.now(), answer);
+                    inner.machine.handle_session(self.service.now(), id, answer);
                     return Some(Effect::Route);
                 }
                 ExchangeOutput::Sse(query) => return Some(Effect::Sse(query)),
@@ -374,7 +375,7 @@ impl<R: Runtime> ExchangeHandle<R> {
                 self.heed_drain();
             }
             Effect::Parted => self.go_on_alone(),
-            Effect::Ask(query) => self.ask(query),
+            Effect::Ask(id, query) => self.ask(id, query),
             Effect::Sse(query) => self.ask_streams(query),
         }
     }

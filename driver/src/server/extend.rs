@@ -142,9 +142,15 @@ impl<R: Runtime> Server<R> {
         })
     }
 
-    /// Puts a hook around every request, `initialize` excepted: to time it, to count it, to refuse it. The first
-    /// hook is the outermost. It goes on with [`Next::run`], which is ready once the request is answered, or answers
-    /// in its own words. It is async also where handlers block. Payloads are shown only if it asks for them.
+    /// Puts a hook around every request of the protocol and of your own, handshakes and subscriptions among them: to
+    /// time it, to count it, to refuse it. The first hook is the outermost. It goes on with [`Next::run`], which is
+    /// ready once the request is answered, or answers in its own words. It is async also where handlers block.
+    /// Payloads are shown only if it asks for them.
+    ///
+    /// A hook sees what makes sense: what is malformed, for nothing that is there, or lacks scopes is refused before.
+    /// What the protocol answers by itself is answered, and done, when the outermost hook is ready: only then is a
+    /// session open, and does somebody listen (who may be refused still, by [`on_listen`](Self::on_listen)). On a byte
+    /// stream what comes after a handshake waits for that.
     ///
     /// ```
     /// # use mcp_driver::{Answer, Next, Request, Runtime, Server};

@@ -7,6 +7,7 @@ pub mod calls;
 pub mod children;
 pub mod content;
 pub mod features;
+pub mod hooks;
 pub mod http;
 pub mod http_sse;
 pub mod hygiene;

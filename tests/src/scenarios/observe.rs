@@ -326,8 +326,8 @@ pub fn a_hook_may_refuse<K: Kit>(_: &str) {
             .complete_prompt("p", "a", |_: Typed, _: Context| Ok(vec!["never"]))
             .resource(Resource::new("rig://r", "r"), "never")
             .around(async |request: Request, next: Next| match request.method() {
-                "server/discover" => next.run().await,
-                method => Answer::refuse(403, format!("no {method}")),
+                "server/discover" | "initialize" => next.run().await,
+                method => Answer::refuse(7, format!("no {method}")),
             })
     };
     served::<K>(serve, |client, _, _| {
@@ -341,7 +341,7 @@ pub fn a_hook_may_refuse<K: Kit>(_: &str) {
             ("resources/list", K::wait(client.list_resources()).map(drop)),
         ] {
             let error = refused(outcome);
-            assert_eq!((error.code, error.message), (403, format!("no {method}")));
+            assert_eq!((error.code, error.message), (7, format!("no {method}")));
         }
     });
 }

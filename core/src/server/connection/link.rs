@@ -1,5 +1,6 @@
 //! Everything of a connection but the cutting of its input into lines, which lends out what it cuts.
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -18,7 +19,7 @@ use crate::server::batch::{Batches, Finished};
 use crate::server::call::{CallId, Progress, WriteResult};
 use crate::server::config::{Config, Transport};
 use crate::server::dispatch::{self, Notice, Params, Plan, Speech};
-use crate::server::in_flight::{InFlight, Running};
+use crate::server::in_flight::{InFlight, Running, Sequel};
 use crate::server::notify;
 use crate::server::principal::Principal;
 use crate::server::refusal::{self, Refusal};
@@ -77,7 +78,10 @@ impl Link {
     /// Whether so much waits for the peer or for the application that no further input is processed.
     pub(super) fn is_full(&self) -> bool {
         let limits = &self.config.limits;
-        self.held() > limits.transmit || self.outputs.len() >= limits.in_flight + limits.notifications
+        // What comes after a handshake is of its session.
+        let opens = self.config.hand_out_all && self.calls.opens();
+        let waiting = self.outputs.len() >= limits.in_flight + limits.notifications;
+        opens || waiting || self.held() > limits.transmit
     }
 
     pub(super) fn held(&self) -> usize {
@@ -237,10 +241,7 @@ impl Link {
         match dispatch::plan(&config, way, viewer.as_ref(), request, &params, whole)? {
             Plan::Initialize(params) => {
                 let session = dispatch::open(&config, *params, 0)?;
-                self.send(&request.id, batch, |out| {
-                    answers::initialize(&config, Transport::Stream, &session, &request.id, out)
-                });
-                self.session = Some(session);
+                self.open(&request.id, session);
             }
             Plan::Call(draft) => {
                 resource_server::permit(self.principal.as_deref(), !self.over_http, &draft.target)?;
@@ -250,17 +251,36 @@ impl Link {
                 if self.calls.len() >= config.limits.in_flight {
                     return Err(dispatch::too_many(config.limits.in_flight));
                 }
-                let session = self.session.as_ref().filter(|_| era == Era::Legacy);
+                let sequel = match draft.own() {
+                    Some(Plan::Initialize(params)) => {
+                        Some(Sequel::Open(Box::new(dispatch::open(&config, (**params).clone(), 0)?)))
+                    }
+                    Some(Plan::Listen(wanted)) => {
+                        let both = self.subscription(request, &params, revision, wanted.clone(), viewer);
+                        Some(Sequel::Listen(Box::new(both)))
+                    }
+                    _ => None,
+                };
+                let (session, revision) = match &sequel {
+                    Some(Sequel::Open(session)) => (Some(&**session), session.revision),
+                    _ => (self.session.as_ref().filter(|_| era == Era::Legacy), revision),
+                };
                 let text = String::from(whole);
                 let mut call = draft.call(request.id.clone(), revision, session, config.logging, text);
                 call.principal.clone_from(&self.principal);
-                let id = self.calls.begin(&call, batch);
+                let id = self.calls.begin(&call, batch, sequel);
                 if let Some(batch) = batch {
                     self.batches.wait(batch);
                 }
                 self.outputs.push_back(Output::Call(id, call));
             }
-            Plan::Listen(wanted) => self.listen(request, &params, revision, wanted, viewer)?,
+            Plan::Listen(wanted) => {
+                if self.is_used(&request.id) {
+                    return Err(dispatch::id_in_use());
+                }
+                let (listen, subscription) = self.subscription(request, &params, revision, wanted, viewer);
+                self.listen(listen, subscription)?;
+            }
             plan => {
                 if let Some(session) = &mut self.session {
                     session.apply(&plan, &config.limits)?;
@@ -271,6 +291,15 @@ impl Link {
             }
         }
         Ok(())
+    }
+
+    /// A handshake succeeded.
+    fn open(&mut self, request: &RequestId, session: SessionState) {
+        let config = Arc::clone(&self.config);
+        self.send(request, None, |out| {
+            answers::initialize(&config, Transport::Stream, &session, request, out)
+        });
+        self.session = Some(session);
     }
 
     /// Who makes a request, where it matters.
@@ -384,12 +413,21 @@ impl Link {
 
     pub(super) fn proceed(&mut self, call: CallId) {
         let Some(request) = self.calls.protocol(call) else { return };
+        let sequel = self.calls.take_sequel(call);
         let Some(Running { request: id, revision, batch, .. }) = self.calls.finish(call) else { return };
         self.end_asks(call);
         let config = Arc::clone(&self.config);
-        let applied = match &mut self.session {
-            Some(session) => session.apply(&request.plan, &config.limits),
-            None => Ok(()),
+        let applied = match (sequel, &mut self.session) {
+            (Some(Sequel::Open(session)), _) => return self.open(&id, *session),
+            (Some(Sequel::Listen(both)), _) => {
+                let (listen, subscription) = *both;
+                match self.listen(listen, subscription) {
+                    Ok(()) => return,
+                    Err(refusal) => Err(refusal),
+                }
+            }
+            (None, Some(session)) => session.apply(&request.plan, &config.limits),
+            (None, None) => Ok(()),
         };
         match applied {
             Ok(()) => self.send(&id, batch, |out| {

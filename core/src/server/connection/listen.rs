@@ -8,8 +8,7 @@ use super::link::{Link, shutting_down};
 use crate::dialect::Revision;
 use crate::error::ApiMisuse;
 use crate::server::change::Change;
-use crate::server::dispatch::{self, Params};
-
+use crate::server::dispatch::Params;
 use crate::server::notify;
 use crate::server::refusal::{self, Refusal};
 use crate::server::session::ClientDetails;
@@ -60,29 +59,29 @@ impl Link {
             || self.listeners.open.iter().any(|listener| listener.subscription.request == *request)
     }
 
-    pub(super) fn listen(
-        &mut self,
+    /// What a request to listen comes to.
+    pub(super) fn subscription(
+        &self,
         request: &Request<'_>,
         params: &Params<'_>,
         revision: Revision,
         wanted: Wanted,
         viewer: Option<Viewer>,
-    ) -> Result<(), Refusal> {
-        if self.is_used(&request.id) {
-            return Err(dispatch::id_in_use());
+    ) -> (Listen, Subscription) {
+        let client = Arc::new(ClientDetails::of(&params.meta));
+        let listen = Listen::new(wanted.clone(), self.principal.clone(), client, revision);
+        (listen, Subscription::new(request.id.clone(), revision, wanted, viewer))
+    }
+
+    pub(super) fn listen(&mut self, listen: Listen, subscription: Subscription) -> Result<(), Refusal> {
+        if self.stopping || self.deaf {
+            return Err(shutting_down());
         }
         if self.listeners.open.len() >= self.config.limits.listens {
             return Err(too_many_listen());
         }
         self.listeners.last += 1;
         let id = ListenId(self.listeners.last);
-        let listen = Listen::new(
-            wanted.clone(),
-            self.principal.clone(),
-            Arc::new(ClientDetails::of(&params.meta)),
-            revision,
-        );
-        let subscription = Subscription::new(request.id.clone(), revision, wanted, viewer);
         self.listeners.open.push(Listener { id, subscription, acknowledged: false });
         self.outputs.push_back(Output::Listen(id, listen));
         Ok(())

@@ -8,6 +8,7 @@ mod calls;
 mod completion;
 mod custom;
 mod ends;
+mod handed;
 mod input_required;
 mod lifecycle;
 mod messages;

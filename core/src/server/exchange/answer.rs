@@ -1,19 +1,22 @@
 //! What the application says on behalf of a call: how it went, and how far it has come.
 
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::{Exchange, ExchangeOutput};
+use super::serve::Ask;
+use super::{Exchange, ExchangeOutput, Waiting};
 use crate::diagnostic::Diagnostic;
 use crate::error::ErrorObject;
 use crate::model::Json;
 use crate::model::logging::LoggingMessageNotificationParams;
 use crate::server::call::{CallId, Progress, WriteResult};
 use crate::server::config::Transport;
-use crate::server::dispatch;
-use crate::server::in_flight::Running;
+use crate::server::dispatch::{self, Plan};
+use crate::server::in_flight::{Running, Sequel};
 use crate::server::notify;
-use crate::server::refusal;
+use crate::server::refusal::{self, Refusal};
+use crate::server::sessions::{SessionAnswer, SessionQuery};
 use crate::time::Now;
 use crate::wire::jsonrpc;
 
@@ -81,7 +84,7 @@ impl Exchange {
             return;
         }
         let full = self.is_full();
-        let Some(running) = self.calls.get_mut(call).filter(|_| !full) else { return };
+        let Some(running) = self.calls.speaking(call).filter(|_| !full) else { return };
         let head = self.reply.notification(|out| notify::progress(running, progress, out));
         self.reported(now, head);
     }
@@ -94,7 +97,7 @@ impl Exchange {
             return;
         }
         let full = self.is_full() || !self.config.logging || self.lacks_session();
-        let Some(running) = self.calls.get_mut(call).filter(|_| !full) else { return };
+        let Some(running) = self.calls.speaking(call).filter(|_| !full) else { return };
         let least = match &self.state {
             Some(state) => Some(state.level),
             None => running.level,
@@ -121,7 +124,7 @@ impl Exchange {
             return;
         }
         let full = self.is_full();
-        let Some(running) = self.calls.get_mut(call).filter(|_| !full) else { return };
+        let Some(running) = self.calls.speaking(call).filter(|_| !full) else { return };
         let mut failed = None;
         let head = self.reply.notification(|out| {
             failed = notify::custom(method, params, out).err();
@@ -134,36 +137,99 @@ impl Exchange {
         self.reported(now, head);
     }
 
-    /// Answers a [`Target::Protocol`](crate::server::Target::Protocol) as if it had not been handed out. For another
-    /// call, nothing happens.
+    /// Goes on with a [`Target::Protocol`](crate::server::Target::Protocol) as if it had not been handed out: answers
+    /// it, opens a session or begins a subscription. For another call, nothing happens.
     pub fn proceed(&mut self, now: Now, call: CallId) {
         if self.on_connection(now, |connection| connection.proceed(now, call)).is_some() {
             return;
         }
         let Some(asked) = self.calls.protocol(call) else { return };
-        let Some(running) = self.calls.finish(call) else { return };
-        self.end_asks(call);
-        let applied = self.apply(&asked.plan);
-        self.finish(running.request.clone());
-        let config = Arc::clone(&self.config);
-        let Running { request, revision, .. } = &running;
-        let mut failed = None;
-        self.over(
-            &running,
-            Some(|out: &mut Vec<u8>| {
-                if let Err(refusal) = &applied {
-                    jsonrpc::write_error(out, Some(request), &refusal.error());
-                } else if let Err(misuse) =
-                    dispatch::answer(&config, Transport::Http, *revision, request, &asked.plan, out)
-                {
-                    jsonrpc::write_error(out, Some(request), &refusal::unwritable());
-                    failed = Some(misuse);
-                }
-            }),
-        );
-        if let Some(misuse) = failed {
-            self.diagnose(Diagnostic::misuse(misuse).request(request));
+        if self.waiting.iter().any(|waiting| waiting.call == call) {
+            return;
         }
+        self.quiet_since = now.mono;
+        self.end_asks(call);
+        match self.calls.take_sequel(call) {
+            Some(sequel) => {
+                let Some(running) = self.calls.finish(call) else { return };
+                match sequel {
+                    Sequel::Open(state) => {
+                        let query = SessionQuery::Open { state: (*state).clone() };
+                        self.ask_for(query, Ask::Open { id: running.request, state: *state });
+                    }
+                    Sequel::Listen(both) => {
+                        let (listen, subscription) = *both;
+                        self.listen(listen, Box::new(subscription));
+                    }
+                }
+            }
+            None => self.carry_out(call, &asked.plan),
+        }
+    }
+
+    /// Does what a request demands, and answers it. What changes a session is first said to the table.
+    pub(super) fn carry_out(&mut self, call: CallId, plan: &Plan) {
+        let session = self.session.clone().filter(|_| self.state.is_some());
+        match session.and_then(|session| SessionQuery::of(plan, session)) {
+            Some(query) => {
+                let until = self.quiet_since + self.config.limits.session_answer;
+                let query = self.query(query);
+                self.waiting.push(Waiting { query, call, until });
+            }
+            None => self.conclude(call, Ok(())),
+        }
+    }
+
+    /// The table has answered.
+    pub(super) fn settled(&mut self, call: CallId, answer: SessionAnswer) {
+        let outcome = match answer {
+            SessionAnswer::Loaded { state } => {
+                self.state = Some(state);
+                Ok(())
+            }
+            answer => Err(self.refusal_of(&answer)),
+        };
+        self.conclude(call, outcome);
+    }
+
+    /// Answers a request as the protocol does.
+    fn conclude(&mut self, call: CallId, outcome: Result<(), Refusal>) {
+        let Some(asked) = self.calls.protocol(call) else { return };
+        let Some(running) = self.calls.finish(call) else { return };
+        let config = Arc::clone(&self.config);
+        let Running { request, revision, batch, .. } = &running;
+        match (outcome, batch) {
+            (Err(refusal), None) => {
+                self.refuse(Some(request), revision.era(), &refusal);
+                self.note();
+            }
+            (Err(refusal), Some(_)) => {
+                let error = refusal.error();
+                self.over(
+                    &running,
+                    Some(|out: &mut Vec<u8>| jsonrpc::write_error(out, Some(request), &error)),
+                );
+                self.diagnose(Diagnostic::new("jsonrpc", refusal.detail).request(request));
+            }
+            (Ok(()), _) => {
+                let mut failed = None;
+                self.over(
+                    &running,
+                    Some(|out: &mut Vec<u8>| {
+                        if let Err(misuse) =
+                            dispatch::answer(&config, Transport::Http, *revision, request, &asked.plan, out)
+                        {
+                            jsonrpc::write_error(out, Some(request), &refusal::unwritable());
+                            failed = Some(misuse);
+                        }
+                    }),
+                );
+                if let Some(misuse) = failed {
+                    self.diagnose(Diagnostic::misuse(misuse).request(request));
+                }
+            }
+        }
+        self.finish(request.clone());
     }
 
     pub(super) fn reported(&mut self, now: Now, head: Option<ExchangeOutput>) {

@@ -19,6 +19,7 @@ use crate::server::dispatch::{self, Notice, Params, Plan};
 use crate::server::refusal::{self, Refusal};
 use crate::server::session::SessionState;
 use crate::server::sessions::SessionQuery;
+use crate::server::target::{ProtocolRequest, Target};
 use crate::wire::jsonrpc::{self, Batch, Incoming, Malformed, Message, Notification, Request, RequestId};
 
 impl Exchange {
@@ -113,10 +114,19 @@ impl Exchange {
                     String::from(whole),
                 );
                 self.batches.wait(batch);
-                self.begin(call, Some(batch));
+                self.begin(call, Some(batch), None);
+            }
+            plan if plan.needs_session() => {
+                // Calls are above.
+                let Ok(asked) = ProtocolRequest::new(plan) else { return Ok(()) };
+                let asked = Arc::new(asked);
+                let target = Target::Protocol(Arc::clone(&asked));
+                self.batches.wait(batch);
+                let call = self.calls.wait(request.id.clone(), state.revision, Some(batch), target);
+                self.stage = Stage::Running;
+                self.carry_out(call, &asked.plan);
             }
             plan => {
-                self.apply(&plan)?;
                 let mut written = Ok(());
                 self.batches.answer(batch, |out| {
                     written =
@@ -141,7 +151,8 @@ impl Exchange {
                 ExchangeOutput::Initialized
             }
             Notice::Cancelled { request, .. } => {
-                return self.query(SessionQuery::Cancel { session, request });
+                self.query(SessionQuery::Cancel { session, request });
+                return;
             }
             Notice::Other => told(notification),
             Notice::Ignored(detail) => ExchangeOutput::Diagnostic(Diagnostic::new("jsonrpc", detail)),

@@ -17,12 +17,14 @@ use crate::server::asks::ClientResponse;
 use crate::server::config::Transport;
 use crate::server::dispatch::{self, Draft, Notice, Params, Plan, Speech};
 use crate::server::headers;
+use crate::server::in_flight::Sequel;
 use crate::server::refusal::{self, Refusal};
 use crate::server::session::{ClientDetails, SessionState};
 use crate::server::sessions::{SessionAnswer, SessionId, SessionQuery};
 use crate::server::subscription::{Listen, Subscription, too_many_watched};
 use crate::server::target::Target;
 use crate::server::visible::Viewer;
+use crate::server::wanted::Wanted;
 use crate::wire::jsonrpc::{self, Incoming, Malformed, Message, Notification, Request, RequestId};
 
 /// What waits for the answer of the session table.
@@ -69,8 +71,8 @@ enum Verdict {
     Answer { id: RequestId, revision: Revision, plan: Plan },
     /// Let the client listen, if it may.
     Listen(Listen, Box<Subscription>),
-    /// Hand a modern call out.
-    Call { id: RequestId, revision: Revision, draft: Draft },
+    /// Hand a call out that needs no session.
+    Call { id: RequestId, revision: Revision, draft: Draft, sequel: Option<Sequel> },
     /// Nothing is to be answered.
     Accept(Option<ExchangeOutput>),
 }
@@ -104,17 +106,16 @@ impl Exchange {
                     Asked::Late => Ask::Late(text),
                     Asked::Other(ask) => ask,
                 };
-                if self.config.http.stateless {
-                    let answer = self.without_session(&query);
-                    return self.resume(ask, answer);
-                }
-                self.query(query);
-                self.stage = Stage::Asking(ask);
+                self.ask_for(query, ask);
             }
             Ok(Verdict::Answer { id, revision, plan }) => self.answer(&id, revision, &plan),
-            Ok(Verdict::Call { id, revision, draft }) => {
-                let call = draft.call(id, revision, None, self.config.logging, text);
-                self.begin(call, None);
+            Ok(Verdict::Call { id, revision, draft, sequel }) => {
+                let state = match &sequel {
+                    Some(Sequel::Open(state)) => Some(&**state),
+                    _ => None,
+                };
+                let call = draft.call(id, revision, state, self.config.logging, text);
+                self.begin(call, None, sequel);
             }
             Ok(Verdict::Listen(listen, subscription)) => self.listen(listen, subscription),
             Ok(Verdict::Accept(told)) => self.accept(told),
@@ -130,8 +131,7 @@ impl Exchange {
             .and_then(|()| self.session.clone().ok_or_else(no_session));
         match session {
             Ok(session) => {
-                self.query(SessionQuery::End { session });
-                self.stage = Stage::Asking(Ask::Delete);
+                self.ask_for(SessionQuery::End { session }, Ask::Delete);
             }
             Err(refusal) => self.refuse(None, Era::Legacy, &refusal),
         }
@@ -235,17 +235,26 @@ impl Exchange {
         let way = (Era::Modern, Transport::Http);
         let plan = dispatch::plan(&self.config, way, viewer.as_ref(), request, params, text);
         self.permit(&request.method, plan.as_ref().ok().and_then(Plan::target))?;
+        let subscribed = |id, wanted: Wanted| {
+            let client = Arc::new(ClientDetails::of(&params.meta));
+            let listen = Listen::new(wanted.clone(), self.principal.clone(), client, revision);
+            (listen, Subscription::new(id, revision, wanted, viewer.clone()))
+        };
         Ok(match plan? {
             Plan::Call(draft) => {
                 if let Target::Tool(tool) = &draft.target {
                     headers::check_mirrored(&self.head.headers, tool, draft.arguments(text))?;
                 }
-                Verdict::Call { id, revision, draft }
+                let sequel = match draft.own() {
+                    Some(Plan::Listen(wanted)) => {
+                        Some(Sequel::Listen(Box::new(subscribed(id.clone(), wanted.clone()))))
+                    }
+                    _ => None,
+                };
+                Verdict::Call { id, revision, draft, sequel }
             }
             Plan::Listen(wanted) => {
-                let client = Arc::new(ClientDetails::of(&params.meta));
-                let listen = Listen::new(wanted.clone(), self.principal.clone(), client, revision);
-                let subscription = Subscription::new(id, revision, wanted, viewer);
+                let (listen, subscription) = subscribed(id, wanted);
                 Verdict::Listen(listen, Box::new(subscription))
             }
             plan => Verdict::Answer { id, revision, plan },
@@ -280,6 +289,11 @@ impl Exchange {
                 let state = dispatch::open(&self.config, *params, self.caller().size())?;
                 let ask = Ask::Open { id, state: state.clone() };
                 return Ok(Verdict::Ask(SessionQuery::Open { state }, Asked::Other(ask)));
+            }
+            Ok(Plan::Call(draft)) if let Some(params) = draft.handshake() => {
+                let state = dispatch::open(&self.config, params, self.caller().size())?;
+                let (revision, sequel) = (state.revision, Some(Sequel::Open(Box::new(state))));
+                return Ok(Verdict::Call { id, revision, draft, sequel });
             }
             Err(refusal) if request.method == "initialize" => return Err(refusal),
             plan => plan,
@@ -344,7 +358,7 @@ impl Exchange {
                     text,
                 );
                 self.state = Some(state);
-                return self.begin(call, None);
+                return self.begin(call, None, None);
             }
             (Ask::Answer { id, plan }, SessionAnswer::Loaded { state }) => {
                 return self.answer(&id, state.revision, &plan);
@@ -379,29 +393,37 @@ impl Exchange {
                 self.outputs.extend(head);
                 return;
             }
-            (_, SessionAnswer::Missing) => {
+            (_, answer) => self.refusal_of(&answer),
+        };
+        self.refuse(id.as_ref(), Era::Legacy, &refusal);
+    }
+
+    /// Why the table did not do what it was asked.
+    pub(super) fn refusal_of(&self, answer: &SessionAnswer) -> Refusal {
+        match answer {
+            SessionAnswer::Missing => {
                 Refusal::plain(code::INVALID_REQUEST, "there is no such session; `initialize` again")
                     .with_status(404)
             }
-            (_, SessionAnswer::Full) => {
+            SessionAnswer::Full => {
                 Refusal::plain(code::INTERNAL, "too many sessions are open").with_status(503)
             }
-            (_, SessionAnswer::Unavailable) => {
+            SessionAnswer::Unavailable => {
                 Refusal::plain(code::INTERNAL, "the sessions cannot be reached").with_status(503)
             }
-            (_, SessionAnswer::Busy) => dispatch::too_many(self.config.limits.in_flight),
-            (_, SessionAnswer::TooManyWatched) => too_many_watched(&self.config.limits),
-            (_, SessionAnswer::InUse) => dispatch::id_in_use(),
-            // The table answered something else than what was asked.
+            SessionAnswer::Busy => dispatch::too_many(self.config.limits.in_flight),
+            SessionAnswer::TooManyWatched => too_many_watched(&self.config.limits),
+            SessionAnswer::InUse => dispatch::id_in_use(),
+            // Something else than what was asked.
             _ => Refusal::plain(code::INTERNAL, "the session could not be asked").with_status(500),
-        };
-        self.refuse(id.as_ref(), Era::Legacy, &refusal);
+        }
     }
 
     fn opened(&mut self, id: &RequestId, state: &SessionState, session: SessionId) {
         if self.reply.has_left() {
             // Nobody will ever learn its name.
-            return self.query(SessionQuery::End { session });
+            self.query(SessionQuery::End { session });
+            return;
         }
         if !self.config.http.stateless {
             self.reply.headers = Headers::new().with(headers::SESSION, session.as_str());

@@ -22,8 +22,8 @@ impl Exchange {
                 self.outputs.retain(|output| !matches!(output, ExchangeOutput::Authenticate(_)));
                 self.refuse(None, Era::Modern, &refusal);
             }
-            Stage::Asking(_) => {
-                if let Stage::Asking(ask) = core::mem::replace(&mut self.stage, Stage::Answered) {
+            Stage::Asking(..) => {
+                if let Stage::Asking(_, ask) = core::mem::replace(&mut self.stage, Stage::Answered) {
                     self.refuse(ask.id(), Era::Legacy, &refusal);
                 }
             }

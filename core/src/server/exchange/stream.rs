@@ -7,7 +7,7 @@ use alloc::string::{String, ToString};
 
 use super::log::Log;
 use super::serve::Ask;
-use super::{Exchange, ExchangeOutput, Stage};
+use super::{Exchange, Stage};
 use crate::dialect::{Era, Revision};
 use crate::server::call::CallId;
 use crate::server::events::{Event, StreamId};
@@ -82,8 +82,7 @@ impl Exchange {
                 let after = self.head.headers.get("last-event-id");
                 // What is no text is no id of ours either.
                 let after = after.map(|id| String::from(core::str::from_utf8(id).unwrap_or("?").trim()));
-                self.query(SessionQuery::Listen { session, exchange: self.id, after });
-                self.stage = Stage::Asking(Ask::Listen);
+                self.ask_for(SessionQuery::Listen { session, exchange: self.id, after }, Ask::Listen);
             }
             Err(refusal) => self.refuse(None, Era::Legacy, &refusal),
         }
@@ -123,7 +122,7 @@ impl Exchange {
         self.stage = Stage::Answered;
         if let (true, Some(session)) = (tell, self.session.clone()) {
             let exchange = self.id;
-            self.outputs.push_back(ExchangeOutput::Session(SessionQuery::Detach { session, exchange }));
+            self.tell(SessionQuery::Detach { session, exchange });
         }
     }
 
@@ -141,10 +140,10 @@ impl Exchange {
     /// Tells the session what was said on a stream that can be taken up again.
     pub(super) fn note(&mut self) {
         let events = self.reply.take_noted();
-        let Some(session) = &self.session else { return };
-        let records =
-            events.into_iter().map(|event| SessionQuery::Record { session: session.clone(), event });
-        self.outputs.extend(records.map(ExchangeOutput::Session));
+        let Some(session) = self.session.clone() else { return };
+        for event in events {
+            self.tell(SessionQuery::Record { session: session.clone(), event });
+        }
     }
 }
 

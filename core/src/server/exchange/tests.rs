@@ -6,6 +6,7 @@ mod cors;
 mod custom;
 mod ends;
 mod features;
+mod handed;
 mod heads;
 mod http_sse;
 mod legacy;

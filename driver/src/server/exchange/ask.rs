@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_proto::server::{SessionAnswer, SessionQuery};
+use mcp_proto::server::{QueryId, SessionAnswer, SessionQuery};
 
 use super::ExchangeHandle;
 use crate::runtime::Runtime;
@@ -11,18 +11,18 @@ use crate::server::store::{Found, Stored};
 
 impl<R: Runtime> ExchangeHandle<R> {
     /// Asks the session table on behalf of a client, after the application and the store, if they have a say.
-    pub(super) fn ask(&self, query: SessionQuery) {
+    pub(super) fn ask(&self, id: QueryId, query: SessionQuery) {
         let query = if self.service.knows_owners() { query.owned_by(self.owner()) } else { query };
         let (Some(stored), Some(this)) = (self.service.store.clone(), self.this.upgrade()) else {
             let mut inner = self.lock();
             let answer = self.service.query(query);
-            inner.machine.handle_session(self.service.now(), answer);
+            inner.machine.handle_session(self.service.now(), id, answer);
             drop(inner);
             return self.service.route();
         };
         // Its place among others is that of the query.
         let pass = stored.enter(&query);
-        let asking = Asking(Some(this));
+        let asking = Asking(Some(this), id);
         if self.service.run_for_store(Box::pin(asking.look_up(stored, query, pass))) {
             self.stay();
         }
@@ -34,17 +34,17 @@ impl<R: Runtime> ExchangeHandle<R> {
             let machine = &self.lock().machine;
             (machine.request_head().clone(), machine.principal().cloned())
         };
-        // Its head is there until the first call begins, which nothing is asked after.
+        // Its head is there until the first call begins, and this is asked before.
         self.owner.get_or_init(|| self.service.owner_of(self.id, &head, principal.as_deref())).clone()
     }
 }
 
 /// An exchange that waits for an answer. However that ends, also with its runtime, it is given one.
-struct Asking<R: Runtime>(Option<Arc<ExchangeHandle<R>>>);
+struct Asking<R: Runtime>(Option<Arc<ExchangeHandle<R>>>, QueryId);
 
 impl<R: Runtime> Asking<R> {
     async fn look_up(mut self, stored: Stored, query: SessionQuery, pass: Option<Pass>) {
-        let Some(exchange) = self.0.clone() else { return };
+        let (Some(exchange), id) = (self.0.clone(), self.1) else { return };
         let service = exchange.service.clone();
         let found = service.look_up(&stored, &query, pass).await;
         self.0 = None;
@@ -54,7 +54,7 @@ impl<R: Runtime> Asking<R> {
                 Found::Ask => service.query(query),
                 Found::Is(answer) => answer,
             };
-            machine.handle_session(now, answer);
+            machine.handle_session(now, id, answer);
         });
         service.route();
         exchange.heed_drain();
@@ -63,8 +63,9 @@ impl<R: Runtime> Asking<R> {
 
 impl<R: Runtime> Drop for Asking<R> {
     fn drop(&mut self) {
+        let id = self.1;
         if let Some(exchange) = self.0.take() {
-            exchange.say(|machine, now| machine.handle_session(now, SessionAnswer::Unavailable));
+            exchange.say(|machine, now| machine.handle_session(now, id, SessionAnswer::Unavailable));
         }
     }
 }

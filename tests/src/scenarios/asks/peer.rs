@@ -54,6 +54,19 @@ impl Outcome {
 impl Peer {
     /// Connects to `server`. `version` is that of the handshake; without one the client is modern.
     pub fn connect<K: Kit>(server: Server<K::Runtime>, version: Option<&str>, capabilities: &str) -> Self {
+        let mut peer = Self::greet::<K>(server, version, capabilities);
+        if let Some(version) = version {
+            let client = json!({ "name": "peer", "version": "1" });
+            let params = json!({ "protocolVersion": version, "capabilities": peer.capabilities, "clientInfo": client });
+            peer.send(json!({ "id": 0, "method": "initialize", "params": params }));
+            assert_eq!(peer.read()["result"]["protocolVersion"], version);
+            peer.send(json!({ "method": "notifications/initialized" }));
+        }
+        peer
+    }
+
+    /// The same without a handshake.
+    pub fn greet<K: Kit>(server: Server<K::Runtime>, version: Option<&str>, capabilities: &str) -> Self {
         let runtime = K::Runtime::default();
         let listener = K::block_on(runtime.listen("127.0.0.1:0".into())).unwrap();
         let socket = TcpStream::connect(runtime.local_address(&listener).unwrap()).unwrap();
@@ -63,15 +76,7 @@ impl Peer {
         let served = background::<K, _>(move || K::wait(server.serve_stream(accepted.unwrap())));
         let capabilities = serde_json::from_str(capabilities).unwrap();
         let (reader, legacy) = (BufReader::new(socket), version.is_some());
-        let mut peer = Self { reader, capabilities, legacy, last: 0, served: Some(served) };
-        if let Some(version) = version {
-            let client = json!({ "name": "peer", "version": "1" });
-            let params = json!({ "protocolVersion": version, "capabilities": peer.capabilities, "clientInfo": client });
-            peer.send(json!({ "id": 0, "method": "initialize", "params": params }));
-            assert_eq!(peer.read()["result"]["protocolVersion"], version);
-            peer.send(json!({ "method": "notifications/initialized" }));
-        }
-        peer
+        Self { reader, capabilities, legacy, last: 0, served: Some(served) }
     }
 
     pub fn send(&mut self, mut message: Value) {

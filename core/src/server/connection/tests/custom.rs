@@ -89,39 +89,6 @@ fn a_call_sends_notifications_of_its_own() {
     assert_eq!(client.received(), [""; 0]);
 }
 
-/// Requests that need no application are handed out when it wants to watch all, and answered as ever.
-#[test]
-fn everything_can_be_handed_out_and_goes_on_as_if_it_had_not() {
-    let mut config = full();
-    config.hand_out_all = true;
-    let (mut watched, mut plain) = (Client::legacy(config, V), Client::legacy(full(), V));
-    let legacy = |method: &str, params: &str| {
-        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#)
-    };
-    let lines = [
-        legacy("ping", "{}"),
-        legacy("tools/list", "{}"),
-        legacy("logging/setLevel", r#"{"level":"error"}"#),
-        modern("1", "server/discover", ""),
-        modern("1", "prompts/list", ""),
-        modern("1", "resources/list", ""),
-        modern("1", "resources/templates/list", ""),
-    ];
-    for line in lines {
-        let (id, call) = watched.call(&line);
-        assert!(line.contains(&format!(r#""method":"{}""#, call.target().method())));
-        assert_eq!(watched.received(), [""; 0]);
-        watched.server.proceed(now(), id);
-        assert_eq!(watched.received(), plain.ask(&line));
-        watched.server.proceed(now(), id);
-        assert_eq!(watched.received(), [""; 0]);
-    }
-    let (id, _) = watched.call(&legacy_call("2"));
-    watched.server.log(now(), id, &message(LoggingLevel::Warning));
-    watched.server.proceed(now(), id);
-    assert_eq!(watched.received(), [""; 0], "the level was set, and a tool has an answer of its own");
-}
-
 /// EXT-01, EXT-02, EXT-04, EXT-08, META-23, INIT-17: an extension is declared when it was asked for, where the revision
 /// has extensions; what is experimental everywhere.
 #[test]

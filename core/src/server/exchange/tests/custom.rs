@@ -1,6 +1,5 @@
 use super::*;
 use crate::model::CustomResult;
-use crate::server::testing::full;
 use crate::server::{Custom, CustomMethod};
 
 fn with_custom() -> Config {
@@ -86,40 +85,4 @@ fn a_call_sends_notifications_of_its_own() {
     trip.exchange.respond(now(), id, &CustomResult::default());
     web.drive(&mut trip);
     assert_eq!((trip.field("content-type"), trip.events().len()), ("application/json", 0));
-}
-
-/// What is handed out for the application to watch is answered as it would have been.
-#[test]
-fn everything_can_be_handed_out_and_goes_on_as_if_it_had_not() {
-    let mut config = full();
-    config.hand_out_all = true;
-    let (mut watched, mut plain) = (Web::new(config), Web::new(full()));
-    let modern_list = (modern_head("tools/list", None), modern("1", "tools/list", ""));
-    let sessions = [watched.open(V), plain.open(V)];
-    let legacy = |session: &SessionId, line: &str| (legacy_head(Some(session)), line.to_string());
-    let level = r#"{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"error"}}"#;
-    let pairs = [
-        (modern_list.clone(), modern_list),
-        (legacy(&sessions[0], PING), legacy(&sessions[1], PING)),
-        (legacy(&sessions[0], LIST), legacy(&sessions[1], LIST)),
-        (legacy(&sessions[0], level), legacy(&sessions[1], level)),
-    ];
-    for ((head, line), (other, _)) in pairs {
-        let mut trip = watched.ask(head, &line);
-        let expected = plain.ask(other, &line);
-        assert_eq!((trip.calls.len(), expected.calls.len()), (1, 0), "{line}");
-        let id = trip.calls[0].0;
-        trip.exchange.proceed(now(), id);
-        watched.drive(&mut trip);
-        assert_eq!((trip.status(), &trip.body, trip.ended), (expected.status(), &expected.body, true));
-    }
-    // The level was set for the session, and no id stays taken.
-    let mut trip = watched.ask(legacy_head(Some(&sessions[0])), PING);
-    let id = trip.calls[0].0;
-    trip.exchange.proceed(now(), id);
-    watched.drive(&mut trip);
-    let call = watched.ask(legacy_head(Some(&sessions[0])), CALL);
-    assert!(
-        !call.calls[0].1.wants_log(LoggingLevel::Warning) && call.calls[0].1.wants_log(LoggingLevel::Error)
-    );
 }

@@ -19,11 +19,11 @@ fn a_handshake_that_nobody_waits_for_leaves_no_session() {
     let mut exchange = Exchange::new(now(), ExchangeId::new(1), Arc::clone(&web.config), legacy_head(None));
     exchange.handle_body(now(), initialize(V).as_bytes());
     exchange.handle_end(now(), End::Complete);
-    let Some(ExchangeOutput::Session(query)) = exchange.poll_output() else { panic!() };
+    let Some(ExchangeOutput::Session(id, query)) = exchange.poll_output() else { panic!() };
     let answer = web.sessions.handle_query(now(), query);
     exchange.handle_abort(now());
-    exchange.handle_session(now(), answer);
-    let Some(ExchangeOutput::Session(query)) = exchange.poll_output() else { panic!() };
+    exchange.handle_session(now(), id, answer);
+    let Some(ExchangeOutput::Session(_, query)) = exchange.poll_output() else { panic!() };
     web.sessions.handle_query(now(), query);
     assert!(web.sessions.is_empty());
     assert!(matches!(exchange.poll_output(), Some(ExchangeOutput::End)));

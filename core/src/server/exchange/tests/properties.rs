@@ -72,7 +72,7 @@ fn input_for_what_is_not_there_is_nothing() {
         exchange.progress(now(), call, &Progress::new(1.0));
     }
     exchange.handle_cancel(now(), &8.into());
-    exchange.handle_session(now(), SessionAnswer::Missing);
+    exchange.handle_session(now(), QueryId(1), SessionAnswer::Missing);
     exchange.advance(1_000);
     assert!(exchange.poll_output().is_none() && exchange.transmit().is_empty());
     let id = trip.calls[0].0;

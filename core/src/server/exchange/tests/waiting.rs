@@ -7,12 +7,12 @@ use crate::time::WakeReason;
 const DELETE: &str = "";
 
 /// A request of the session, and what it asks of whoever keeps that; it has not been answered.
-fn asking(web: &Web, head: RequestHead, body: &str) -> (Exchange, SessionQuery) {
+fn asking(web: &Web, head: RequestHead, body: &str) -> (Exchange, QueryId, SessionQuery) {
     let mut exchange = Exchange::new(now(), ExchangeId::new(9), Arc::clone(&web.config), head);
     exchange.handle_body(now(), body.as_bytes());
     exchange.handle_end(now(), End::Complete);
-    let Some(ExchangeOutput::Session(query)) = exchange.poll_output() else { panic!("nothing is asked") };
-    (exchange, query)
+    let Some(ExchangeOutput::Session(id, query)) = exchange.poll_output() else { panic!("nothing is asked") };
+    (exchange, id, query)
 }
 
 /// The status of the answer, and what is said besides.
@@ -21,7 +21,7 @@ fn said(exchange: &mut Exchange) -> (Option<u16>, Vec<SessionQuery>, bool) {
     while let Some(output) = exchange.poll_output() {
         match output {
             ExchangeOutput::Head(head, _) => status = Some(head.status),
-            ExchangeOutput::Session(query) => queries.push(query),
+            ExchangeOutput::Session(_, query) => queries.push(query),
             ExchangeOutput::Call(..) => calls = true,
             _ => {}
         }
@@ -46,7 +46,7 @@ fn who_keeps_the_sessions_has_so_much_time() {
         (streams::get(&session, None), String::new()),
         (delete, DELETE.to_string()),
     ] {
-        let (mut exchange, _) = asking(&web, head, &body);
+        let (mut exchange, ..) = asking(&web, head, &body);
         let until = now().mono + web.config.limits.session_answer;
         assert_eq!(exchange.poll_timeout(), Some(until), "{body}");
         assert_eq!(exchange.wake_reason(), Some(WakeReason::SessionAnswer));
@@ -58,17 +58,60 @@ fn who_keeps_the_sessions_has_so_much_time() {
     }
 }
 
+/// The same for a request that changes its session and was handed out, alone or in a batch.
+#[test]
+fn who_keeps_the_sessions_has_so_much_time_for_what_was_handed_out() {
+    let level = r#"{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"error"}}"#;
+    for (watched, body) in
+        [(true, level.to_string()), (true, format!("[{level}]")), (false, format!("[{level}]"))]
+    {
+        let mut config = config();
+        config.hand_out_all = watched;
+        let mut web = Web::new(config);
+        let session = web.open("2025-03-26");
+        let mut trip = web.open_trip(legacy_head(Some(&session)), &body);
+        let Some(ExchangeOutput::Session(id, query)) = trip.exchange.poll_output() else { panic!() };
+        let answer = web.sessions.handle_query(now(), query);
+        trip.exchange.handle_session(now(), id, answer);
+        if watched {
+            let Some(ExchangeOutput::Call(call, _)) = trip.exchange.poll_output() else { panic!() };
+            trip.exchange.proceed(now(), call);
+        }
+        let until = now().mono + web.config.limits.session_answer;
+        assert!(trip.exchange.poll_timeout().is_some_and(|at| at <= until), "{body}");
+        let Some(ExchangeOutput::Session(late, _)) = trip.exchange.poll_output() else { panic!() };
+        trip.exchange.handle_timeout(now());
+        trip.exchange.handle_timeout(Now::new(until, now().unix));
+        trip.exchange.handle_session(now(), late, SessionAnswer::Missing);
+        web.drive(&mut trip);
+        assert!(trip.ended && trip.body.contains("cannot be reached"), "{}", trip.body);
+        assert_eq!(trip.exchange.poll_timeout(), None);
+
+        let mut trip = web.open_trip(legacy_head(Some(&session)), &body);
+        let Some(ExchangeOutput::Session(id, query)) = trip.exchange.poll_output() else { panic!() };
+        let answer = web.sessions.handle_query(now(), query);
+        trip.exchange.handle_session(now(), id, answer);
+        if watched {
+            let Some(ExchangeOutput::Call(call, _)) = trip.exchange.poll_output() else { panic!() };
+            trip.exchange.proceed(now(), call);
+        }
+        trip.exchange.give_up(now());
+        web.drive(&mut trip);
+        assert!(trip.ended && trip.exchange.poll_timeout().is_none(), "{}", trip.body);
+    }
+}
+
 /// A server that waits no longer does not wait for whoever keeps the sessions either, and begins nothing after it.
 #[test]
 fn a_request_whose_session_was_asked_for_is_given_up() {
     let mut web = Web::new(config());
     let session = web.open(V);
-    let (mut exchange, query) = asking(&web, legacy_head(Some(&session)), CALL);
+    let (mut exchange, id, query) = asking(&web, legacy_head(Some(&session)), CALL);
     exchange.shutdown(now());
     assert_eq!(said(&mut exchange).0, None);
     exchange.give_up(now());
     let answer = web.sessions.handle_query(now(), query);
-    exchange.handle_session(now(), answer);
+    exchange.handle_session(now(), id, answer);
     let (status, queries, calls) = said(&mut exchange);
     assert_eq!((status, calls), (Some(503), false));
     assert!(matches!(queries[..], [SessionQuery::Detach { .. }]), "{queries:?}");
@@ -85,10 +128,10 @@ fn what_comes_too_late_is_undone() {
         (streams::get(&session, None), String::new(), 1),
         (legacy_head(None), initialize(V), 1),
     ] {
-        let (mut exchange, query) = asking(&web, head, &body);
+        let (mut exchange, id, query) = asking(&web, head, &body);
         exchange.handle_timeout(at(100_000));
         let answer = web.sessions.handle_query(now(), query);
-        exchange.handle_session(now(), answer);
+        exchange.handle_session(now(), id, answer);
         for query in said(&mut exchange).1 {
             web.sessions.handle_query(now(), query);
         }
