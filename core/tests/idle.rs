@@ -57,7 +57,6 @@ fn head(method: &str, fields: &[(&str, &str)]) -> RequestHead {
     head
 }
 
-<<<<<<< HEAD
 /// A server as far as its exchanges share it.
 struct Server {
     config: Arc<Config>,
@@ -82,9 +81,9 @@ impl Server {
         let mut named = None;
         loop {
             match exchange.poll_output() {
-                Some(ExchangeOutput::Session(query)) => {
-                    let answer = self.sessions.handle_query(now, query);
-                    exchange.handle_session(now, answer);
+                Some(ExchangeOutput::Session(query, asked)) => {
+                    let answer = self.sessions.handle_query(now, asked);
+                    exchange.handle_session(now, query, answer);
                 }
                 Some(ExchangeOutput::Listen(listen)) => {
                     let admission = self.listeners.admit(id, listen.wanted);
@@ -97,16 +96,6 @@ impl Server {
                 Some(_) => {}
                 None if take(exchange) == 0 => return named,
                 None => {}
-=======
-/// Takes what an exchange says, and gives it what the table answers; returns the session that was named.
-fn drive(exchange: &mut Exchange, sessions: &mut Sessions, now: Now) -> Option<SessionId> {
-    let mut named = None;
-    loop {
-        match exchange.poll_output() {
-            Some(ExchangeOutput::Session(id, query)) => {
-                let answer = sessions.handle_query(now, query);
-                exchange.handle_session(now, id, answer);
->>>>>>> 1d96eca (Let hooks see handshakes and subscriptions, and tell clients what the table of sessions says to them)
             }
         }
     }
