@@ -56,7 +56,7 @@ impl From<ListRootsResult> for InputResponse {
 /// Why there is no answer.
 ///
 /// A legacy server is sent an error. A modern one cannot be: its call is not made again, and ends with
-/// [`CallError::Unanswered`](crate::error::CallError::Unanswered) (MRTR-33).
+/// [`CallError::InputRequired`](crate::error::CallError::InputRequired) (MRTR-33).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Refusal {
