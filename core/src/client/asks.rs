@@ -217,6 +217,8 @@ pub(super) fn admit(config: &Config, revision: Revision, request: &InputRequest)
     match request {
         // What a form holds that forms do not have is left to the application: servers in use send it.
         InputRequest::Elicit(ElicitRequestParams::Form(_)) => Ok(()),
+        // So is a conversation in which nothing was said but the system prompt.
+        InputRequest::CreateMessage(params) => params.check().map_err(Inadmissible::Invalid),
         request => request.check().map_err(Inadmissible::Invalid),
     }
 }

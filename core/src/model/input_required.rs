@@ -117,13 +117,19 @@ pub enum InputRequest {
 }
 
 impl InputRequest {
-    /// Whether it can be asked, of anybody: see what its parameters check.
+    /// Whether it can be asked, of anybody: see what its parameters check. A conversation needs a message besides,
+    /// to be continued (SAMP-08).
     ///
     /// # Errors
     /// What is wrong, for people.
     pub fn check(&self) -> Result<(), &'static str> {
         match self {
             Self::Elicit(params) => params.check(),
+            Self::CreateMessage(params)
+                if params.messages.iter().all(|message| message.content.blocks().is_empty()) =>
+            {
+                Err("there is no message to continue")
+            }
             Self::CreateMessage(params) => params.check(),
             Self::ListRoots => Ok(()),
             Self::Unknown { .. } => Err("it is nothing that clients can be asked for"),

@@ -226,6 +226,65 @@ pub fn users_are_sent_to_pages<K: Kit>(_: &str) {
     assert!(old.refused("page").text().ends_with("has no elicitation by URL"));
 }
 
+/// ELIC-31: who agrees to visit a page has not visited it; the next round looks at what the server knows itself.
+pub fn consent_to_visit_a_page_is_no_visit<K: Kit>(_: &str) {
+    for version in SPEECHES {
+        let (mut peer, paid) = peer::<K>(version, ALL);
+        let mut asked = 0;
+        let outcome = peer.call("deposit", json!({}), |_, request| {
+            assert_eq!(request["params"]["url"], "https://example.com/pay/order-1");
+            asked += 1;
+            if asked == 3 {
+                paid.store(1, Ordering::SeqCst);
+            }
+            did("accept")
+        });
+        assert_eq!((outcome.text(), outcome.asked), ("paid", 3), "{version:?}");
+    }
+}
+
+/// SAMP-04, SAMP-12, SAMP-14, SAMP-15: a model uses tools of the server in the middle of a call, where its client
+/// declared that it can.
+pub fn a_model_uses_tools_of_the_server<K: Kit>(_: &str) {
+    for version in SPEECHES {
+        let (mut peer, _) = peer::<K>(version, ALL);
+        let mut modes = Vec::new();
+        let outcome = peer.call("clock", json!({}), |_, request| {
+            let params = &request["params"];
+            assert_eq!(params["tools"][0]["name"], "now");
+            modes.push(params["toolChoice"]["mode"].as_str().unwrap().to_owned());
+            let Some(result) = params["messages"].get(2) else {
+                let used = json!([{ "type": "tool_use", "id": "u1", "name": "now", "input": {} }]);
+                return Some(
+                    json!({ "role": "assistant", "content": used, "model": "m", "stopReason": "toolUse" }),
+                );
+            };
+            assert_eq!(params["messages"][1]["content"][0]["id"], "u1");
+            assert_eq!(result["content"][0]["toolUseId"], "u1");
+            sampled(result["content"][0]["content"][0]["text"].as_str().unwrap())
+        });
+        assert_eq!((outcome.text(), outcome.asked), ("noon", 2), "{version:?}");
+        assert_eq!(modes, ["required", "none"]);
+    }
+    let (mut modern, _) = peer::<K>(None, r#"{"sampling":{}}"#);
+    let outcome = modern.refused("clock");
+    assert_eq!(outcome.error().0, -32021);
+    let lacks = &outcome.response["error"]["data"]["requiredCapabilities"];
+    assert_eq!(lacks, &json!({ "sampling": { "tools": {} } }));
+    let (mut legacy, _) = peer::<K>(Some("2025-11-25"), r#"{"sampling":{}}"#);
+    let text = "the client cannot be asked: it did not declare `sampling.tools`";
+    assert_eq!(legacy.refused("clock").text(), text);
+}
+
+/// SAMP-08: a conversation without a message is refused to the handler, and no client sees it.
+pub fn a_conversation_without_a_message_is_not_sent<K: Kit>(_: &str) {
+    for version in SPEECHES {
+        let (mut peer, _) = peer::<K>(version, ALL);
+        let text = peer.refused("speechless").text().to_owned();
+        assert!(text.ends_with("there is no message to continue"), "{text}");
+    }
+}
+
 /// MRTR-05, MRTR-09, MRTR-22: a handler makes its rounds itself, in both eras.
 pub fn handlers_may_make_the_rounds_themselves<K: Kit>(_: &str) {
     for version in SPEECHES {

@@ -7,11 +7,14 @@ use std::task::Poll;
 use std::time::Duration;
 
 use mcp_driver::model::{
-    CreateMessageRequestParams, ElicitAction, ElicitRequestFormParams, ElicitRequestParams,
-    ElicitRequestUrlParams, ElicitResult, ElicitationSchema, Role, SamplingContent, SamplingMessage,
-    StringSchema,
+    self, ContentBlock, CreateMessageRequestParams, ElicitAction, ElicitRequestFormParams,
+    ElicitRequestParams, ElicitRequestUrlParams, ElicitResult, ElicitationSchema, Json, Role,
+    SamplingContent, SamplingMessage, SamplingMessageContentBlock as Block, StringSchema, ToolChoice,
+    ToolChoiceMode, ToolResultContent,
 };
-use mcp_driver::{Context, InputRequired, Prompt, Resource, Runtime, Server, Tool, ToolError, Unanswered};
+use mcp_driver::{
+    AskError, Context, InputRequired, Prompt, Resource, Runtime, Server, Tool, ToolError, Unanswered,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -80,7 +83,7 @@ pub fn server<R: Runtime>(holds: &Arc<AtomicUsize>) -> Server<R> {
 }
 
 fn asking<R: Runtime>(server: Server<R>, holds: &Arc<AtomicUsize>) -> Server<R> {
-    let held = holds.clone();
+    let (held, paid) = (holds.clone(), holds.clone());
     server
         .tool(Tool::new("maybe"), async |_: Nothing, cx: Context| {
             let seat = cx.elicit::<Seat>("seat", "seat").optional().await?;
@@ -126,6 +129,52 @@ fn asking<R: Runtime>(server: Server<R>, holds: &Arc<AtomicUsize>) -> Server<R> 
         .tool(Tool::new("page"), async |_: Nothing, cx: Context| {
             cx.elicit_url("pay", "pay", "https://example.com/pay").await?;
             Ok("on the way")
+        })
+        .tool(Tool::new("deposit"), move |_: Nothing, cx: Context| {
+            let paid = paid.clone();
+            async move {
+                // Which order it is the state says, and whether it is paid the page: consent says neither.
+                if cx.request_state().is_some_and(|order| order == "order-1")
+                    && paid.load(Ordering::SeqCst) > 0
+                {
+                    return Ok("paid");
+                }
+                let page = ElicitRequestUrlParams::new("pay", "https://example.com/pay/order-1");
+                Err(InputRequired::new().ask("pay", ElicitRequestParams::from(page)).state("order-1").into())
+            }
+        })
+        .tool(Tool::new("clock"), async |_: Nothing, cx: Context| {
+            let mut messages =
+                vec![SamplingMessage::new(Role::User, SamplingContent::text("What time is it?"))];
+            let clock = model::Tool::new("now", Json::parse(r#"{"type":"object"}"#)?);
+            let ask = |messages: &[SamplingMessage], mode| {
+                CreateMessageRequestParams::new(messages.to_vec(), 9)
+                    .tools([clock.clone()])
+                    .tool_choice(ToolChoice::new(mode))
+            };
+            let used = cx.sample("use", ask(&messages, ToolChoiceMode::Required)).await?;
+            let results: Vec<_> = used
+                .content
+                .blocks()
+                .iter()
+                .filter_map(|block| match block {
+                    Block::ToolUse(it) => {
+                        Some(ToolResultContent::new(&*it.id, vec![ContentBlock::text("noon")]))
+                    }
+                    _ => None,
+                })
+                .map(|result| Block::ToolResult(Box::new(result)))
+                .collect();
+            messages.push(SamplingMessage::new(Role::Assistant, used.content));
+            messages.push(SamplingMessage::new(Role::User, SamplingContent::Array(results)));
+            let said = cx.sample("say", ask(&messages, ToolChoiceMode::None)).await?;
+            Ok(said.content.as_text().unwrap_or("?").to_owned())
+        })
+        .tool(Tool::new("speechless"), async |_: Nothing, cx: Context| {
+            match cx.sample("say", CreateMessageRequestParams::new(Vec::new(), 9)).await {
+                Err(Unanswered::Failed(AskError::Misuse(misuse))) => Ok(misuse.to_string()),
+                other => Err(other.map(|_| ToolError::new("answered"))?),
+            }
         })
         .tool(Tool::new("impatient"), async |_: Nothing, cx: Context| {
             let mut asking = Box::pin(cx.roots("dirs").into_future());

@@ -2,10 +2,14 @@
 
 use super::*;
 use crate::error::code;
+use crate::model::Role;
 use crate::model::elicitation::{
     ElicitRequestFormParams, ElicitRequestParams, ElicitRequestUrlParams, ElicitationSchema, StringSchema,
 };
-use crate::model::input_required::InputRequest;
+use crate::model::input_required::{InputRequest, InputRequiredResult};
+use crate::model::sampling::{
+    CreateMessageRequestParams, SamplingContent, SamplingMessage, SamplingMessageContentBlock, ToolUseContent,
+};
 use crate::server::asks::{Answer, AskError, AskId};
 use crate::time::{Duration, WakeReason};
 
@@ -209,6 +213,46 @@ fn what_the_client_cannot_be_asked_is_not_sent() {
     let outcome = client.server.ask(now(), call, &form(), None);
     assert!(matches!(outcome, Err(AskError::NotSupported { .. })));
     assert!(client.received().is_empty());
+}
+
+/// SAMP-08, SAMP-12: a conversation that cannot be continued is not sent, in a request or in a result.
+#[test]
+fn a_conversation_that_cannot_be_continued_is_not_sent() {
+    let say = |role, content| SamplingMessage::new(role, content);
+    let used = ToolUseContent::new("u1", "clock", Json::parse("{}").unwrap());
+    let unanswered = SamplingContent::Single(SamplingMessageContentBlock::ToolUse(used));
+    for messages in [
+        alloc::vec![],
+        alloc::vec![say(Role::User, SamplingContent::Array(alloc::vec![]))],
+        alloc::vec![say(Role::User, SamplingContent::text("Time?")), say(Role::Assistant, unanswered)],
+    ] {
+        let request = InputRequest::from(CreateMessageRequestParams::new(messages, 9));
+        let (mut client, call) = asking(V);
+        assert!(matches!(client.server.ask(now(), call, &request, None), Err(AskError::Misuse(_))));
+        assert!(client.received().is_empty());
+        let (modern, _) = client.call(&modern_call("2"));
+        client.server.respond(now(), modern, &InputRequiredResult::new().ask("say", request));
+        assert_eq!(client.received(), [error("2", -32603, "the result could not be written")]);
+    }
+}
+
+/// ERR-06: no code that servers may use as they like means anything in the answer of a client.
+#[test]
+fn codes_without_a_meaning_are_errors_like_any_other() {
+    for code in (-32019..=-32000).chain([-1, 7]) {
+        let (mut client, call) = asking(V);
+        let ask = client.server.ask(now(), call, &form(), None).unwrap();
+        client.received();
+        let error =
+            format!(r#"{{"code":{code},"message":"no","data":{{"elicitations":[],"supported":[]}}}}"#);
+        client.send(&format!(r#"{{"jsonrpc":"2.0","id":"ask-1","error":{error}}}"#));
+        let error = error_of(&mut client, ask);
+        assert_eq!(error.to_string(), format!("the client answered with error {code}"));
+        assert!(matches!(error, AskError::Refused(error) if error.code == code && error.message == "no"));
+        // The call goes on.
+        client.server.respond(now(), call, &text("done"));
+        assert_eq!(client.received().len(), 1, "{code}");
+    }
 }
 
 /// `Limits::asks` is reached exactly, and passed by one.
