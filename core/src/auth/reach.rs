@@ -54,10 +54,18 @@ fn is_encrypted(config: &Config, url: &Url) -> bool {
 
 fn read(text: &str, what: &'static str) -> Result<Url, Fault> {
     Url::parse(text).map_err(|why| {
-        // Without the query, which may hold what is not for errors.
-        let beginning = text.split(['?', '#']).next().map(excerpt).unwrap_or_default();
-        Fault::new(FlowErrorKind::Forbidden, what, alloc::format!("{why} (`{beginning}`)"))
+        let shown = excerpt(presentable(text));
+        Fault::new(FlowErrorKind::Forbidden, what, alloc::format!("{why} (`{shown}`)"))
     })
+}
+
+/// A URL, or what was to be one, without what is not for errors: its query, and who logs in with what password.
+fn presentable(text: &str) -> &str {
+    let beginning = text.split(['?', '#']).next().unwrap_or_default();
+    match beginning.rsplit_once('@') {
+        Some((_, place)) => place,
+        None => beginning,
+    }
 }
 
 #[cfg(test)]

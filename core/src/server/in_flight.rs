@@ -150,11 +150,17 @@ impl InFlight {
         }
     }
 
-    /// Why a result that asks for input must not be sent: the revision or the method has no such results
-    /// (MRTR-03), it asks nothing (MRTR-05), or something that clients cannot be asked for (MRTR-07).
+    /// Why a result must not be sent: it would tell the client of a session or a subscription that there is not, or
+    /// it asks for input although the revision or the method has no such results (MRTR-03), asks nothing (MRTR-05),
+    /// or something that clients cannot be asked for (MRTR-07).
     pub(super) fn unfit(&self, id: CallId, result: &dyn WriteResult) -> Option<ApiMisuse> {
-        let result = result.input_required()?;
         let running = self.running.get(self.place(id)?)?;
+        if running.sequel.is_some() {
+            let what =
+                "a handshake or a subscription may be refused or gone on with, not answered with a result";
+            return Some(ApiMisuse::new(what));
+        }
+        let result = result.input_required()?;
         let what = if !running.may_require_input {
             "this request cannot be answered with a result that asks for input"
         } else if result.input_requests.is_empty() && result.request_state.is_none() {

@@ -144,7 +144,8 @@ impl<R: Runtime> Server<R> {
 
     /// Puts a hook around every request of the protocol and of your own, handshakes and subscriptions among them: to
     /// time it, to count it, to refuse it. The first hook is the outermost. It goes on with [`Next::run`], which is
-    /// ready once the request is answered, or answers in its own words. It is async also where handlers block.
+    /// ready once the request is answered, or answers in its own words (a handshake and a subscription it can only
+    /// refuse: a result of its own would promise what is not there). It is async also where handlers block.
     /// Payloads are shown only if it asks for them.
     ///
     /// A hook sees what makes sense: what is malformed, for nothing that is there, or lacks scopes is refused before.

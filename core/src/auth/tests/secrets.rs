@@ -58,6 +58,19 @@ fn an_error_repeats_no_secret() {
     assert!(!format!("{error:?}").contains("secret"));
 }
 
+/// A URL that is refused is named without what logs in, and without its query.
+#[test]
+fn an_error_names_a_url_without_its_secrets() {
+    for url in ["https://u:secret@host/mcp", "https://host/mcp?key=secret#secret", "ftp://secret@a@host/"] {
+        let config = Arc::new(config());
+        let error = config.authorize(now(), seed(), url, Refusal::new(), None).unwrap_err();
+        assert!(
+            !format!("{error} {error:?}").contains("secret") && error.found().contains("host"),
+            "{error}"
+        );
+    }
+}
+
 /// AUTH-70: what is stored comes back as it was.
 #[test]
 fn a_grant_survives_being_stored() {

@@ -43,6 +43,20 @@ fn everything_can_be_handed_out_and_goes_on_as_if_it_had_not() {
     assert_eq!(watched.received(), [""; 0], "the level was set, and a tool has an answer of its own");
 }
 
+/// A result that the application makes up for a handshake or a subscription would promise a session or messages that
+/// there are not: the client is told of an error, and this side of the misuse.
+#[test]
+fn what_opens_something_is_not_answered_with_a_result_of_ones_own() {
+    for line in [initialize(V), listen("1", "{}")] {
+        let mut client = Client::new(watched(changing()));
+        let (id, _) = client.call(&line);
+        client.server.respond(now(), id, &text("welcome"));
+        let received = client.received();
+        assert!(received.len() == 1 && received[0].contains(r#""code":-32603"#), "{received:?}");
+        assert!(client.diagnostics()[0].contains("not answered with a result"));
+    }
+}
+
 /// INIT-03: what a client sends right after its handshake is served in the session that comes of it, however long the
 /// application thinks; where it refuses, there is none.
 #[test]

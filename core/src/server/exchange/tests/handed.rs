@@ -253,3 +253,16 @@ fn a_subscription_waits_for_the_application() {
     web.drive(&mut trip);
     assert_eq!((trip.status(), trip.ended), (503, true));
 }
+
+/// A result that the application makes up for a handshake would promise a session that there is not.
+#[test]
+fn a_handshake_is_not_answered_with_a_result_of_ones_own() {
+    let mut both = Both::new(|_| {});
+    let mut trip = both.watched.ask(both.head(), &initialize(V));
+    let id = trip.calls[0].0;
+    trip.exchange.respond(now(), id, &text("welcome"));
+    both.watched.drive(&mut trip);
+    assert!(trip.body.contains(r#""code":-32603"#), "{}", trip.body);
+    assert!(trip.head.unwrap().0.headers.text("mcp-session-id").is_none());
+    assert_eq!(both.watched.sessions.len(), 0);
+}
