@@ -395,6 +395,8 @@ fn a_store_that_does_not_answer_is_given_up() {
         sent.tick(&stage);
         assert_eq!(sent.status(), Some(503), "{}", sent.body());
     }
+    // What was to begin is not there, either: it would hold its place until it had been idle for long enough.
+    assert_eq!(process.service.session_count(), 1);
     drop(sent);
     shelf.let_all_go();
     assert_eq!(process.status(&session, LEVEL), Some(200));
@@ -411,12 +413,19 @@ fn a_question_to_the_store_that_is_dropped_is_answered() {
     let session = process.open(V);
     shelf.kept().panics = true;
     assert_eq!(process.status(&session, PING), Some(503));
+    let begin = || {
+        let mut opened = Carried::send(&process.service, head("POST", &[]), INITIALIZE);
+        stage.run();
+        opened.status()
+    };
+    assert_eq!((begin(), process.service.session_count()), (Some(503), 1));
     shelf.kept().panics = false;
     assert_eq!(process.status(&session, LEVEL), Some(200));
     stage.refuse();
     for body in [PING, LEVEL, &call("pass")] {
         assert_eq!(process.status(&session, body), Some(503), "{body}");
     }
+    assert_eq!((begin(), process.service.session_count()), (Some(503), 1));
 }
 
 /// A server that is to stop finds those who wait for the store, and those whose request has not come to its end.

@@ -88,6 +88,22 @@ pub(super) enum Found {
     Is(SessionAnswer),
 }
 
+/// A session that is being opened. Unless the store keeps it, it is not there; a store that says nothing for too
+/// long, or panics, leaves its place to others as well.
+struct Begun<'a, R: Runtime> {
+    service: &'a HttpService<R>,
+    session: &'a SessionId,
+    kept: bool,
+}
+
+impl<R: Runtime> Drop for Begun<'_, R> {
+    fn drop(&mut self) {
+        if !self.kept {
+            self.service.sessions().forget(self.session);
+        }
+    }
+}
+
 impl<R: Runtime> HttpService<R> {
     /// Asks the store on behalf of a query, and tells it what comes of that.
     pub(super) async fn look_up(&self, stored: &Stored, query: &SessionQuery, pass: Option<Pass>) -> Found {
@@ -129,14 +145,18 @@ impl<R: Runtime> HttpService<R> {
     async fn begin(&self, stored: &Stored, query: &SessionQuery) -> Found {
         let answer = self.query(query.clone());
         let SessionAnswer::Opened { session } = &answer else { return Found::Is(answer) };
+        let mut begun = Begun { service: self, session, kept: false };
         let state = self.sessions().state(session).cloned();
         let Some(state) = state else { return Found::Is(SessionAnswer::Missing) };
         let failed = match stored.store.save(session, None, &state).await {
-            Ok(Saved::Kept) => return Found::Is(answer),
+            Ok(Saved::Kept) => {
+                begun.kept = true;
+                drop(begun);
+                return Found::Is(answer);
+            }
             Ok(Saved::Conflict) => self.unavailable(&"there is a session of a new name".into()),
             Err(error) => self.unavailable(&error),
         };
-        self.sessions().forget(session);
         Found::Is(failed)
     }
 
