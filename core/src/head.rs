@@ -78,6 +78,12 @@ impl Headers {
         self.get(name).and_then(|value| core::str::from_utf8(value).ok()).map(trim)
     }
 
+    /// The same of a field that may come once: where there are several, nobody can tell which one the parts of
+    /// a network in between have acted on.
+    pub(crate) fn sole_text<'a>(&'a self, name: &'a str) -> Option<&'a str> {
+        self.text(name).filter(|_| self.all(name).nth(1).is_none())
+    }
+
     /// The values of all fields with this name, in order.
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> + 'a {
         self.iter().filter(move |(field, _)| field.eq_ignore_ascii_case(name)).map(|(_, value)| value)

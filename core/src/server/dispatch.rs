@@ -25,7 +25,7 @@ use super::visible::{View, Viewer};
 use super::wanted::Wanted;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Era, Revision};
-use crate::error::{ApiMisuse, code};
+use crate::error::{ApiMisuse, PeerError, code};
 use crate::head::Headers;
 use crate::model::error_data::UnsupportedProtocolVersionData;
 use crate::model::lifecycle::InitializeRequestParams;
@@ -111,9 +111,11 @@ fn judge(config: &Config, params: &Params<'_>, head: Option<&Headers>) -> Result
         return Ok(Speech::Legacy);
     }
     let meta = &params.meta;
-    let said = meta.protocol_version()?;
-    let claimed =
-        said.is_some() || meta.client_capabilities()?.is_some() || head.is_some_and(headers::claim_modern);
+    // Over HTTP what is unreadable is answered like what is not there (META-13).
+    let said = meta.protocol_version().map_err(bad_request)?;
+    let claimed = said.is_some()
+        || meta.client_capabilities().map_err(bad_request)?.is_some()
+        || head.is_some_and(headers::claim_modern);
     if legacy && !claimed {
         return Ok(Speech::Legacy);
     }
@@ -137,7 +139,11 @@ fn judge(config: &Config, params: &Params<'_>, head: Option<&Headers>) -> Result
 
 /// What every modern request must say (META-12). Over HTTP a lack of it is answered 400 (META-13).
 pub(super) fn required<'a>(meta: &RequestMeta<'a>) -> Result<(Cow<'a, str>, &'a RawValue), Refusal> {
-    meta.required().map_err(|error| Refusal::from(error).with_status(400))
+    meta.required().map_err(bad_request)
+}
+
+fn bad_request(error: PeerError) -> Refusal {
+    Refusal::from(error).with_status(400)
 }
 
 /// The requested version is not served; tells which ones are (VER-01).

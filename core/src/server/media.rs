@@ -69,7 +69,7 @@ fn thousandths(value: &str) -> u32 {
 
 /// Whether the body is declared as JSON: the media type is compared, not a part of the text.
 pub(super) fn is_json(headers: &Headers) -> bool {
-    headers.text("content-type").is_some_and(|value| {
+    headers.sole_text("content-type").is_some_and(|value| {
         let media = value.split(';').next().unwrap_or_default();
         media.trim_matches([' ', '\t']).eq_ignore_ascii_case("application/json")
     })
@@ -124,5 +124,7 @@ mod tests {
             assert_eq!(is_json(&head(&[("content-type", value)])), expected, "{value}");
         }
         assert!(!is_json(&head(&[])));
+        let twice = [("content-type", "application/json"), ("Content-Type", "text/plain")];
+        assert!(!is_json(&head(&twice)), "which one counts?");
     }
 }

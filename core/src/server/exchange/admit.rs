@@ -151,7 +151,7 @@ fn refused(status: u16, message: impl Into<String>) -> Refusal {
 /// The session that the client names. One that cannot be a name names no session that exists.
 pub(super) fn session(config: &Config, headers: &Headers) -> Option<SessionId> {
     headers.get(headers::SESSION).filter(|_| !config.http.stateless)?;
-    Some(SessionId::new(headers.text(headers::SESSION).unwrap_or_default()))
+    Some(SessionId::new(headers.sole_text(headers::SESSION).unwrap_or_default()))
 }
 
 impl Accepts {

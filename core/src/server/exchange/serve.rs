@@ -207,7 +207,11 @@ impl Exchange {
     fn judge_request(&self, request: &Request<'_>, text: &str) -> Result<Verdict, (Era, Refusal)> {
         let config = &*self.config;
         let modern = |refusal| (Era::Modern, refusal);
-        let params = Params::read(request.params).map_err(modern)?;
+        let params = Params::read(request.params).map_err(|refusal| {
+            // Then nobody can read what a modern request must say, either (META-13).
+            let claimed = headers::claim_modern(&self.head.headers);
+            modern(if claimed { refusal.with_status(400) } else { refusal })
+        })?;
         match dispatch::speech(config, request, &params, Some(&self.head.headers)).map_err(modern)? {
             Speech::Modern(revision) => self.judge_modern(request, &params, revision, text).map_err(modern),
             Speech::Legacy => {

@@ -79,9 +79,10 @@ impl Exchange {
             .and_then(|()| self.session.clone().ok_or_else(super::serve::no_session));
         match session {
             Ok(session) => {
-                let after = self.head.headers.get("last-event-id");
-                // What is no text is no id of ours either.
-                let after = after.map(|id| String::from(core::str::from_utf8(id).unwrap_or("?").trim()));
+                let headers = &self.head.headers;
+                // What is no text, or several, is no id of ours either.
+                let after = headers.get("last-event-id").map(|_| headers.sole_text("last-event-id"));
+                let after = after.map(|id| String::from(id.unwrap_or("?")));
                 self.ask_for(SessionQuery::Listen { session, exchange: self.id, after }, Ask::Listen);
             }
             Err(refusal) => self.refuse(None, Era::Legacy, &refusal),

@@ -156,6 +156,10 @@ fn modern_requests_are_judged_in_order() {
         (h(), &discover(""), (400, -32602)),
         (h(), &without_version, (400, -32602)),
         (h(), &without_capabilities, (400, -32602)),
+        (h(), &full.replace(r#""2026-07-28""#, "5"), (400, -32602)),
+        (h(), &full.replace(r#""2026-07-28""#, "null"), (400, -32602)),
+        (h(), &without_version.replace("{}", "[]"), (400, -32602)),
+        (h(), &discover(r#""_meta":5"#), (400, -32602)),
         (with(h(), &[("mcp-protocol-version", None)]), &full, (400, -32020)),
         (with(h(), &[("mcp-protocol-version", None)]), &without_version, (400, -32020)),
         (h(), &odd, (400, -32020)),
@@ -217,4 +221,27 @@ fn a_modern_only_server_ignores_what_belongs_to_sessions() {
     let fields = [("Last-Event-ID", Some("7-1")), ("Mcp-Session-Id", Some("none"))];
     let trip = web.ask(with(modern_head("tools/list", None), &fields), &modern("1", "tools/list", ""));
     assert_eq!((trip.status(), trip.field("mcp-session-id"), trip.ended), (200, "", true));
+}
+
+/// B33, B68: of what may come once and came twice nobody can tell which one counts for whoever
+/// stands between, so neither does.
+#[test]
+fn what_comes_twice_names_nothing() {
+    let mut web = Web::new(config());
+    let [session, other] = [V, V].map(|revision| web.open(revision));
+    let mut ask = |head: RequestHead, name: &str, value: &str, body: &str| {
+        let mut twice = head;
+        twice.headers.push(name, value);
+        web.ask(twice, body).status()
+    };
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let of_session = || legacy_head(Some(&session));
+    assert_eq!(ask(of_session(), "X-Other", "x", ping), 200);
+    assert_eq!(ask(of_session(), "mcp-session-id", other.as_str(), ping), 404);
+    assert_eq!(ask(of_session(), "content-type", "text/plain", ping), 415);
+    let listen = || with(of_session(), &[("Accept", Some("text/event-stream"))]);
+    let get = || RequestHead { method: "GET".into(), ..listen() };
+    assert_eq!(ask(get(), "X-Other", "x", ""), 200);
+    let resuming = with(get(), &[("Last-Event-ID", Some("a.1.0"))]);
+    assert_eq!(ask(resuming, "last-event-id", "a.1.1", ""), 400);
 }
