@@ -84,7 +84,7 @@ impl fmt::Display for PeerError {
 impl core::error::Error for PeerError {}
 
 /// A JSON-RPC error object as it travels: what a server answered, or what ours answers.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct ErrorObject {
     /// What kind of error; see [`code`] for the defined ones.
@@ -93,6 +93,18 @@ pub struct ErrorObject {
     pub message: String,
     /// Anything more, as JSON text.
     pub data: Option<Box<serde_json::value::RawValue>>,
+}
+
+/// Prints the beginning of the message, as `Display` does, and the length of the data.
+impl fmt::Debug for ErrorObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let data = self.data.as_ref().map_or(0, |data| data.get().len());
+        f.debug_struct("ErrorObject")
+            .field("code", &self.code)
+            .field("message", &format_args!("{}", Excerpt(&self.message)))
+            .field("data", &format_args!("{data} bytes"))
+            .finish()
+    }
 }
 
 impl ErrorObject {

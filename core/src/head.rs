@@ -146,7 +146,7 @@ impl fmt::Debug for Headers {
 }
 
 /// The head of an HTTP request.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RequestHead {
     /// The method, as sent: `POST`, `GET`, `DELETE`, `OPTIONS`, ...
@@ -155,6 +155,17 @@ pub struct RequestHead {
     pub target: String,
     /// The fields. `Host` (or the `:authority` of HTTP/2, which the adapter puts here) is among them.
     pub headers: Headers,
+}
+
+/// Prints neither the query nor the value of a field: they may be secrets.
+impl fmt::Debug for RequestHead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RequestHead")
+            .field("method", &self.method)
+            .field("path", &self.path())
+            .field("headers", &self.headers)
+            .finish()
+    }
 }
 
 impl RequestHead {

@@ -50,8 +50,14 @@ impl<T: Serialize + Send + 'static> Outcome<ForMethod> for T {
 }
 
 /// The result of a method that is not the protocol's.
-#[derive(Debug)]
 pub struct MethodResult(Result<CustomResult, ApiMisuse>);
+
+/// Prints without the result.
+impl fmt::Debug for MethodResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("MethodResult").field(&self.0.as_ref().map(|_| ())).finish()
+    }
+}
 
 impl WriteResult for MethodResult {
     fn write_result(

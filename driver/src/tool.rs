@@ -357,11 +357,17 @@ impl IntoToolResult<ByHand> for Vec<ContentBlock> {
 }
 
 /// A result that consists of one JSON value.
-#[derive(Debug)]
 pub struct Value {
     json: Json,
     /// Whether it is structured content whatever it is.
     structured: bool,
+}
+
+/// Prints the length of the result only.
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Value({} bytes)", self.json.get().len())
+    }
 }
 
 impl model::Members for Value {

@@ -1,5 +1,6 @@
 //! Wakers, without any runtime's channels.
 
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Wake, Waker};
 
@@ -53,8 +54,14 @@ impl WakerSlot {
 }
 
 /// A value that is there once and waited for by one. Clones share it.
-#[derive(Debug)]
 pub struct Promise<T>(Arc<(Mutex<Option<T>>, WakerSlot)>);
+
+/// Prints without the value.
+impl<T> fmt::Debug for Promise<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Promise")
+    }
+}
 
 impl<T> Promise<T> {
     /// Gives the value, and wakes whoever waits for it.

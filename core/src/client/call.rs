@@ -11,6 +11,7 @@ use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 use serde::{Deserialize, Serialize};
 
 /// A request that a client sends, and how its reply is read.
@@ -51,10 +52,17 @@ pub trait Call {
 /// `tools/call`: runs a tool.
 ///
 /// <https://modelcontextprotocol.io/specification/2026-07-28/server/tools#calling-tools>
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct CallTool<'a, A> {
     name: Cow<'a, str>,
     arguments: Option<A>,
+}
+
+/// Prints without the arguments.
+impl<A> fmt::Debug for CallTool<'_, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallTool").field("name", &self.name).finish_non_exhaustive()
+    }
 }
 
 impl<'a> CallTool<'a, Json> {
@@ -193,11 +201,18 @@ impl Call for Discover {
 }
 
 /// Any method, with parameters and result as JSON.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Custom {
     method: String,
     params: Option<Json>,
     name: Option<String>,
+}
+
+/// Prints without the parameters.
+impl fmt::Debug for Custom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Custom").field("method", &self.method).finish_non_exhaustive()
+    }
 }
 
 impl Custom {

@@ -7,6 +7,7 @@ use crate::model::Json;
 use crate::time::{Duration, Instant};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
+use core::fmt;
 
 /// A call of one connection. Never used again for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,7 +43,6 @@ struct Entry {
     origin: Option<Box<Origin>>,
 }
 
-#[derive(Debug)]
 enum State {
     /// The era is not known yet.
     Waiting(Prepared),
@@ -50,6 +50,19 @@ enum State {
     /// The server wants input first.
     Input(Box<Round>),
     Settled(Result<Json, CallError>),
+}
+
+/// Prints how a call ended, and no result.
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Waiting(prepared) => f.debug_tuple("Waiting").field(prepared).finish(),
+            Self::Sent(wire) => f.debug_tuple("Sent").field(wire).finish(),
+            Self::Input(round) => f.debug_tuple("Input").field(round).finish(),
+            Self::Settled(Ok(result)) => write!(f, "Settled({} bytes)", result.get().len()),
+            Self::Settled(Err(error)) => f.debug_tuple("Settled").field(error).finish(),
+        }
+    }
 }
 
 /// How long a call may wait.

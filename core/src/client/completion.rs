@@ -12,13 +12,21 @@ use crate::model::completion::{
 use crate::wire::jsonrpc::write_json;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 
 /// `completion/complete`: suggestions while somebody fills in a prompt or a resource template.
 ///
 /// <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion>
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Complete {
     params: CompleteRequestParams,
+}
+
+/// Prints without what was typed.
+impl fmt::Debug for Complete {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Complete").field("argument", &self.params.argument.name).finish_non_exhaustive()
+    }
 }
 
 impl Complete {

@@ -9,6 +9,7 @@ use crate::model::capabilities::ClientCapabilities;
 use crate::model::lifecycle::Implementation;
 use crate::model::logging::LoggingLevel;
 use crate::time::Duration;
+use core::fmt;
 
 /// A client's identity and choices, shared by all its connections.
 #[derive(Clone, Debug)]
@@ -139,7 +140,7 @@ pub enum EraChoice {
 }
 
 /// How one call is to be made.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct CallOptions {
     /// How long the call may wait; progress starts it again. Default
@@ -159,6 +160,20 @@ pub struct CallOptions {
     pub manual_input: bool,
     /// More entries for the request's `_meta`. Those that the protocol itself sets are left out.
     pub meta: Meta,
+}
+
+/// Prints how much metadata there is, and not what.
+impl fmt::Debug for CallOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallOptions")
+            .field("timeout", &self.timeout)
+            .field("max", &self.max)
+            .field("progress", &self.progress)
+            .field("log_level", &self.log_level)
+            .field("manual_input", &self.manual_input)
+            .field("meta", &format_args!("{} members", self.meta.iter().len()))
+            .finish()
+    }
 }
 
 impl CallOptions {

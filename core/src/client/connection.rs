@@ -26,13 +26,13 @@ use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::fmt;
 
 /// A client's end of a byte stream.
 ///
 /// Bytes of the server go in by [`handle_bytes`](Self::handle_bytes), bytes for it come out by
 /// [`transmit`](Self::transmit) and [`advance`](Self::advance). It begins to negotiate the era as soon as it
 /// exists; calls may be started at once and wait until they can be sent.
-#[derive(Debug)]
 pub struct Connection {
     link: Link,
     lines: Lines,
@@ -40,6 +40,18 @@ pub struct Connection {
     /// How much of `out` is already on its way.
     sent: usize,
     state: State,
+}
+
+/// Prints the lengths of what it holds only.
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection")
+            .field("link", &self.link)
+            .field("lines", &self.lines)
+            .field("out", &format_args!("{} bytes", self.out.len().saturating_sub(self.sent)))
+            .field("state", &self.state)
+            .finish()
+    }
 }
 
 #[derive(Debug)]

@@ -14,9 +14,10 @@ use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
+use core::fmt;
 
 /// Something that happened on a connection.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
     /// The era is known and calls go out. Comes again when a lost legacy session was replaced by a new one.
@@ -50,8 +51,37 @@ pub enum Event {
     Closed(CallError),
 }
 
+/// Prints neither what the server asks nor what it tells.
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Connected(details) => f.debug_tuple("Connected").field(details).finish(),
+            Self::Settled(call) => f.debug_tuple("Settled").field(call).finish(),
+            Self::Progress(call, progress) => f.debug_tuple("Progress").field(call).field(progress).finish(),
+            Self::Asked(ask, request) => {
+                f.debug_tuple("Asked").field(ask).field(&format_args!("{}", request.method())).finish()
+            }
+            Self::Retracted(ask) => f.debug_tuple("Retracted").field(ask).finish(),
+            Self::Waiting(call, waiting) => f.debug_tuple("Waiting").field(call).field(waiting).finish(),
+            Self::Log(params) => {
+                let bytes = params.data.get().len();
+                f.debug_tuple("Log").field(&params.level).field(&format_args!("{bytes} bytes")).finish()
+            }
+            Self::Notification { method, params } => {
+                let bytes = params.as_ref().map_or(0, |params| params.get().len());
+                f.debug_struct("Notification")
+                    .field("method", method)
+                    .field("params", &format_args!("{bytes} bytes"))
+                    .finish()
+            }
+            Self::Diagnostic(diagnostic) => f.debug_tuple("Diagnostic").field(diagnostic).finish(),
+            Self::Closed(error) => f.debug_tuple("Closed").field(error).finish(),
+        }
+    }
+}
+
 /// How far a call has come.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Progress {
     /// How far, in whatever unit.
@@ -60,6 +90,16 @@ pub struct Progress {
     pub total: Option<f64>,
     /// What is being done, for people.
     pub message: Option<String>,
+}
+
+/// Prints without the words.
+impl fmt::Debug for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Progress")
+            .field("progress", &self.progress)
+            .field("total", &self.total)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A call that waits for something that happens elsewhere.

@@ -16,6 +16,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::fmt;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -34,7 +35,6 @@ pub(super) enum Step {
 }
 
 /// How a probe or handshake was answered.
-#[derive(Debug)]
 pub(super) enum Answer<'a> {
     /// With a result.
     Result(&'a RawValue),
@@ -44,6 +44,18 @@ pub(super) enum Answer<'a> {
     Silence,
     /// With something else, described: another HTTP status, a body that is no message, the end of the stream.
     Unusable(CallError),
+}
+
+/// Prints no result.
+impl fmt::Debug for Answer<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Result(result) => write!(f, "Result({} bytes)", result.get().len()),
+            Self::Error(error, status) => f.debug_tuple("Error").field(error).field(status).finish(),
+            Self::Silence => f.write_str("Silence"),
+            Self::Unusable(error) => f.debug_tuple("Unusable").field(error).finish(),
+        }
+    }
 }
 
 /// The negotiation with one server.

@@ -10,15 +10,23 @@ use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 use serde::Serialize;
 
 /// `prompts/get`: a prompt, filled in.
 ///
 /// <https://modelcontextprotocol.io/specification/2026-07-28/server/prompts#getting-a-prompt>
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct GetPrompt<'a> {
     name: Cow<'a, str>,
     arguments: BTreeMap<String, String>,
+}
+
+/// Prints without the arguments.
+impl fmt::Debug for GetPrompt<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GetPrompt").field("name", &self.name).finish_non_exhaustive()
+    }
 }
 
 impl<'a> GetPrompt<'a> {

@@ -58,13 +58,19 @@ impl<R> fmt::Debug for Pending<R> {
 }
 
 /// A complete result, as it came.
-#[derive(Debug)]
 pub struct RawReply<'a> {
     raw: &'a RawValue,
     revision: Revision,
     /// Where annotations of tools are learned, over a link that needs them.
     mirrors: Option<&'a mut Mirrors>,
     diagnostics: &'a mut Vec<Diagnostic>,
+}
+
+/// Prints the length of the result only.
+impl fmt::Debug for RawReply<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RawReply({}, {} bytes)", self.revision, self.raw.get().len())
+    }
 }
 
 impl<'a> RawReply<'a> {
@@ -142,11 +148,22 @@ fn invalid(reason: String) -> CallError {
 /// What a tool returned.
 ///
 /// <https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-result>
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ToolReply {
     /// The whole result.
     pub result: CallToolResult,
+}
+
+/// Prints how much the tool returned, and not what.
+impl fmt::Debug for ToolReply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolReply")
+            .field("is_error", &self.is_error())
+            .field("content", &format_args!("{} blocks", self.content().len()))
+            .field("structured", &self.result.structured_content.is_some())
+            .finish_non_exhaustive()
+    }
 }
 
 impl ToolReply {

@@ -8,15 +8,24 @@ use crate::model::resources::ReadResourceResult;
 use crate::wire::jsonrpc::write_json;
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
+use core::fmt;
 use serde::Serialize;
 
 /// `resources/read`: what is at a URI. Whether nothing is, says
 /// [`CallError::is_resource_not_found`].
 ///
 /// <https://modelcontextprotocol.io/specification/2026-07-28/server/resources#reading-resources>
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ReadResource<'a> {
     uri: Cow<'a, str>,
+}
+
+/// Prints without the query of the URI, which may hold a secret.
+impl fmt::Debug for ReadResource<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let uri = self.uri.split(['?', '#']).next().unwrap_or_default();
+        f.debug_struct("ReadResource").field("uri", &uri).finish_non_exhaustive()
+    }
 }
 
 impl<'a> ReadResource<'a> {

@@ -4,6 +4,7 @@
 //! <https://modelcontextprotocol.io/specification/2025-03-26/basic/index#batching>
 
 use alloc::vec::Vec;
+use core::fmt;
 
 /// The batches that wait for a running call.
 #[derive(Debug, Default)]
@@ -12,13 +13,20 @@ pub(super) struct Batches {
     last: u64,
 }
 
-#[derive(Debug)]
 struct Batch {
     id: u64,
     /// The answers so far, with commas between them.
     answers: Vec<u8>,
     /// Running calls, and one while its messages are read.
     waiting: usize,
+}
+
+/// Prints the length of the answers only.
+impl fmt::Debug for Batch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (id, waiting, answers) = (self.id, self.waiting, self.answers.len());
+        write!(f, "Batch({id}, {waiting} waiting, {answers} bytes)")
+    }
 }
 
 impl Batches {

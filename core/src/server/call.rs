@@ -265,7 +265,7 @@ impl<T: Members> WriteResult for T {
 }
 
 /// How far a call has come.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Progress {
     /// How far; must be larger each time (PRG-04).
@@ -274,6 +274,16 @@ pub struct Progress {
     pub total: Option<f64>,
     /// What is being done, for people.
     pub message: Option<String>,
+}
+
+/// Prints without the words.
+impl core::fmt::Debug for Progress {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Progress")
+            .field("progress", &self.progress)
+            .field("total", &self.total)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Progress {

@@ -11,6 +11,7 @@ mod tests;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::fmt;
 
 use self::link::Link;
 pub use self::listen::ListenId;
@@ -40,7 +41,6 @@ use crate::wire::lines::Lines;
 /// Bytes go in through [`handle_bytes`](Self::handle_bytes), bytes to send are in
 /// [`transmit`](Self::transmit), what the application has to do comes out of
 /// [`poll_output`](Self::poll_output).
-#[derive(Debug)]
 pub struct Connection {
     lines: Lines,
     link: Link,
@@ -53,6 +53,19 @@ pub struct Connection {
     drain: Option<Instant>,
 }
 
+/// Prints the lengths of what it holds only.
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection")
+            .field("lines", &self.lines)
+            .field("link", &self.link)
+            .field("backlog", &format_args!("{} bytes", self.backlog.len().saturating_sub(self.read)))
+            .field("input", &self.input)
+            .field("drain", &self.drain)
+            .finish()
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Input {
     Open,
@@ -62,7 +75,7 @@ enum Input {
 }
 
 /// What a [`Connection`] has to say.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum Output {
     /// The application is to do this, and to answer it.
@@ -84,6 +97,27 @@ pub enum Output {
     Listen(ListenId, Listen),
     /// For people on this side.
     Diagnostic(Diagnostic),
+}
+
+/// Prints no payload.
+impl fmt::Debug for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Call(id, call) => f.debug_tuple("Call").field(id).field(call).finish(),
+            Self::Cancelled(id) => f.debug_tuple("Cancelled").field(id).finish(),
+            Self::Answered(id, ask, answer) => {
+                f.debug_tuple("Answered").field(id).field(ask).field(answer).finish()
+            }
+            Self::Initialized => f.write_str("Initialized"),
+            Self::Notification { method, params } => f
+                .debug_struct("Notification")
+                .field("method", method)
+                .field("params", &format_args!("{} bytes", params.len()))
+                .finish(),
+            Self::Listen(id, listen) => f.debug_tuple("Listen").field(id).field(listen).finish(),
+            Self::Diagnostic(diagnostic) => f.debug_tuple("Diagnostic").field(diagnostic).finish(),
+        }
+    }
 }
 
 impl Connection {

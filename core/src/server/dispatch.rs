@@ -6,6 +6,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::fmt;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -162,7 +163,6 @@ fn versions(config: &Config, requested: Option<&str>) -> Option<Box<RawValue>> {
 }
 
 /// What a request asks for, decoded and found to be in order.
-#[derive(Debug)]
 pub(super) enum Plan {
     /// Open a legacy session with these.
     Initialize(Box<InitializeRequestParams>),
@@ -178,6 +178,23 @@ pub(super) enum Plan {
     /// Tell of these changes, as long as the request lasts.
     Listen(Wanted),
     Call(Draft),
+}
+
+/// Prints what is asked for, and with which parameters only as far as they are none of the client's own.
+impl fmt::Debug for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Initialize(params) => f.debug_tuple("Initialize").field(&params.protocol_version).finish(),
+            Self::Ping => f.write_str("Ping"),
+            Self::Discover => f.write_str("Discover"),
+            Self::List(list, ..) => f.debug_tuple("List").field(list).finish(),
+            Self::SetLevel(level) => f.debug_tuple("SetLevel").field(level).finish(),
+            Self::Watch(_) => f.write_str("Watch"),
+            Self::Unwatch(_) => f.write_str("Unwatch"),
+            Self::Listen(wanted) => f.debug_tuple("Listen").field(wanted).finish(),
+            Self::Call(draft) => f.debug_tuple("Call").field(&draft.target.method()).finish(),
+        }
+    }
 }
 
 impl Plan {

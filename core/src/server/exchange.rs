@@ -10,6 +10,7 @@ mod batch;
 mod connected;
 mod listen;
 mod log;
+mod print;
 mod query;
 mod reply;
 mod serve;
@@ -83,7 +84,6 @@ impl ExchangeId {
 /// reports anything gets a plain JSON response; its first notification turns the response into an event
 /// stream, if the client takes one. A legacy stream can be taken up again by another exchange
 /// ([`HttpPolicy::resumable`](super::HttpPolicy::resumable)): what is said on it also goes to the session.
-#[derive(Debug)]
 pub struct Exchange {
     id: ExchangeId,
     config: Arc<Config>,
@@ -158,7 +158,7 @@ enum Bare {
 }
 
 /// What an [`Exchange`] has to say.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum ExchangeOutput {
     /// The response begins. A body of [`BodyLength::Known`] is in [`Exchange::transmit`] already.

@@ -3,6 +3,7 @@
 
 #[cfg(test)]
 mod tests;
+mod transcript;
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -312,7 +313,7 @@ fn drain_connection(connection: &mut Connection, (sent, said): &mut Transcript) 
         let before = (sent.len(), said.len());
         sent.extend_from_slice(connection.transmit());
         connection.advance(connection.transmit().len());
-        said.extend(core::iter::from_fn(|| connection.poll_output()).map(|output| format!("{output:?}")));
+        said.extend(core::iter::from_fn(|| connection.poll_output()).map(|output| transcript::line(&output)));
         if before == (sent.len(), said.len()) {
             return;
         }
@@ -541,7 +542,7 @@ impl Said {
                 }
                 _ => {}
             }
-            self.lines.push(format!("{output:?}"));
+            self.lines.push(transcript::exchange_line(&output));
         }
     }
 

@@ -5,6 +5,7 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::fmt;
 
 use super::change::Change;
 use super::exchange::ExchangeId;
@@ -13,7 +14,6 @@ use super::wanted::{Wanted, at_or_above};
 use crate::limits::Limits;
 
 /// The open subscriptions of one HTTP server.
-#[derive(Debug)]
 pub struct Listeners {
     open: BTreeMap<ExchangeId, Wanted>,
     tools: BTreeSet<ExchangeId>,
@@ -21,6 +21,17 @@ pub struct Listeners {
     resources: BTreeSet<ExchangeId>,
     watched: BTreeMap<Arc<str>, BTreeSet<ExchangeId>>,
     most: usize,
+}
+
+/// Prints how many there are: the URIs that they watch may hold secrets.
+impl fmt::Debug for Listeners {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Listeners")
+            .field("open", &self.open.len())
+            .field("watched", &self.watched.len())
+            .field("most", &self.most)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Listeners {

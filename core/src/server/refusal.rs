@@ -3,6 +3,7 @@
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::string::String;
+use core::fmt;
 
 use serde_json::value::RawValue;
 
@@ -11,7 +12,7 @@ use crate::error::{ErrorObject, PeerError, code, status_of};
 use crate::head::Headers;
 
 /// An error that answers a message.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Refusal {
     pub(super) code: i32,
     /// What the peer is told.
@@ -23,6 +24,16 @@ pub(super) struct Refusal {
     status: Option<u16>,
     /// A field for the head of the response.
     field: Option<Box<(&'static str, String)>>,
+}
+
+/// Prints without the data that goes with it.
+impl fmt::Debug for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Refusal")
+            .field("code", &self.code)
+            .field("detail", &self.detail)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Refusal {

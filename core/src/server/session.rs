@@ -4,6 +4,7 @@ mod stored;
 
 use alloc::string::String;
 use alloc::sync::Arc;
+use core::fmt;
 
 use super::change::Change;
 use super::config::Config;
@@ -24,13 +25,27 @@ use crate::model::{In, Json};
 /// Who the client says it is, and what it can do.
 ///
 /// Self-reported and not verified: for display and debugging, never for security decisions (META-21).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ClientDetails {
     /// The software; a modern request may leave it out.
     pub info: Option<Implementation>,
     /// What the client declared.
     pub capabilities: ClientCapabilities,
+}
+
+/// Prints the name and version of the client, and which capabilities it has, without their settings.
+impl fmt::Debug for ClientDetails {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let info = self.info.as_ref().map(|info| (&info.name, &info.version));
+        let can = &self.capabilities;
+        f.debug_struct("ClientDetails")
+            .field("info", &info)
+            .field("elicitation", &can.elicitation.is_some())
+            .field("sampling", &can.sampling.is_some())
+            .field("roots", &can.roots.is_some())
+            .finish_non_exhaustive()
+    }
 }
 
 impl ClientDetails {
@@ -64,7 +79,7 @@ impl ClientDetails {
 /// requests neither see nor change it (VER-09).
 ///
 /// <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle>
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct SessionState {
     /// The negotiated revision.
@@ -87,6 +102,22 @@ pub struct SessionState {
     /// How often the state has changed since the session began: whoever keeps sessions elsewhere compares it, so
     /// that no change gets lost.
     pub changes: u64,
+}
+
+/// Prints what was agreed, and of the client what it is called.
+impl fmt::Debug for SessionState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SessionState")
+            .field("revision", &self.revision)
+            .field("client", &self.client)
+            .field("level", &self.level)
+            .field("initialized", &self.initialized)
+            .field("has_owner", &self.owner.is_some())
+            .field("has_origin", &self.origin.is_some())
+            .field("watched", &self.watched)
+            .field("changes", &self.changes)
+            .finish()
+    }
 }
 
 impl SessionState {

@@ -7,6 +7,7 @@ use alloc::collections::VecDeque;
 use alloc::string::ToString;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::fmt;
 
 use super::change::Change;
 use super::config::Config;
@@ -143,12 +144,19 @@ impl Subscription {
 }
 
 /// Changes that a listener is still to be told, oldest first, each once.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Waiting {
     changes: VecDeque<Change>,
     bytes: usize,
     repeats: u64,
     lost: u64,
+}
+
+/// Prints how many they are: URIs may hold secrets.
+impl fmt::Debug for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Waiting({} changes, {} bytes)", self.changes.len(), self.bytes)
+    }
 }
 
 /// About what a notification has besides a URI.

@@ -1,6 +1,7 @@
 //! Bytes on their way out: appended at one end, taken at the other, in one buffer that is reused.
 
 use alloc::vec::Vec;
+use core::fmt;
 
 /// An empty buffer larger than this is given back, so that one large answer is not held for ever.
 const KEPT: usize = 256 << 10;
@@ -8,10 +9,17 @@ const KEPT: usize = 256 << 10;
 /// What the buffer begins with.
 const FIRST: usize = 512;
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Transmit {
     bytes: Vec<u8>,
     taken: usize,
+}
+
+/// Prints the length only: what is sent is nobody else's business.
+impl fmt::Debug for Transmit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Transmit({} bytes)", self.len())
+    }
 }
 
 impl Transmit {

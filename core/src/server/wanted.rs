@@ -2,6 +2,7 @@
 
 use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
+use core::fmt;
 
 use super::change::Change;
 use crate::limits::Limits;
@@ -38,8 +39,15 @@ impl Wanted {
 }
 
 /// Resources that somebody watches, by URI. Clones share what they hold.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Watched(Option<Arc<BTreeSet<Arc<str>>>>);
+
+/// Prints how many they are: URIs may hold secrets.
+impl fmt::Debug for Watched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Watched({})", self.len())
+    }
+}
 
 impl Watched {
     /// None.

@@ -4,6 +4,7 @@
 
 use super::bytes::{self, ByteOrderMark};
 use alloc::vec::Vec;
+use core::fmt;
 
 /// Cuts a byte stream into lines, however it arrives in pieces.
 ///
@@ -23,7 +24,7 @@ use alloc::vec::Vec;
 /// byte order mark at the very start of the stream. Nothing is decoded: a line may be any bytes.
 ///
 /// Holds at most the limit and a carriage return, plus what the last input was.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Lines {
     limit: usize,
     held: Vec<u8>,
@@ -34,8 +35,19 @@ pub struct Lines {
     lent: bool,
 }
 
+/// Prints the length of what it holds only.
+impl fmt::Debug for Lines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lines")
+            .field("limit", &self.limit)
+            .field("held", &format_args!("{} bytes", self.held.len()))
+            .field("skipping", &self.skipping)
+            .finish_non_exhaustive()
+    }
+}
+
 /// What [`Lines::next`] found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Line<'a> {
     /// A line that is not blank, without its end.
     Line(&'a [u8]),
@@ -47,6 +59,16 @@ pub enum Line<'a> {
         /// So many bytes from the beginning of the line.
         start: &'a [u8],
     },
+}
+
+/// Prints lengths only.
+impl fmt::Debug for Line<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(line) => write!(f, "Line({} bytes)", line.len()),
+            Self::TooLong { limit, .. } => write!(f, "TooLong({limit} bytes)"),
+        }
+    }
 }
 
 impl Lines {

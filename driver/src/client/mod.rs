@@ -251,13 +251,23 @@ impl Hooks {
 
 /// Bytes of messages on their way, as they pass by: lines on a byte stream, bodies over HTTP. They come in
 /// pieces and hold everything that is said: see [`ClientBuilder::on_traffic`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Traffic<'a> {
     /// From this side.
     Sent(&'a [u8]),
     /// From the server.
     Received(&'a [u8]),
+}
+
+/// Prints how many bytes they are.
+impl fmt::Debug for Traffic<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sent(bytes) => write!(f, "Sent({} bytes)", bytes.len()),
+            Self::Received(bytes) => write!(f, "Received({} bytes)", bytes.len()),
+        }
+    }
 }
 
 impl<R: Runtime> ClientBuilder<R> {

@@ -11,6 +11,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::fmt;
 
 /// As much as is kept of a body that explains a refusal.
 const REFUSAL: usize = 64 << 10;
@@ -61,7 +62,6 @@ impl Purpose {
 }
 
 /// A response as it is read.
-#[derive(Debug)]
 pub(super) enum Reading {
     /// Its head has not come.
     Head,
@@ -73,6 +73,19 @@ pub(super) enum Reading {
     Refusal { status: u16, body: Vec<u8> },
     /// Nothing more of it is wanted.
     Nothing,
+}
+
+/// Prints the length of what has come only.
+impl fmt::Debug for Reading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Head => f.write_str("Head"),
+            Self::Body(bytes) => write!(f, "Body({} bytes)", bytes.len()),
+            Self::Events(decoder) => f.debug_tuple("Events").field(decoder).finish(),
+            Self::Refusal { status, body } => write!(f, "Refusal({status}, {} bytes)", body.len()),
+            Self::Nothing => f.write_str("Nothing"),
+        }
+    }
 }
 
 /// What a head says is wrong with a response.

@@ -6,6 +6,7 @@ mod tests;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::fmt;
 
 use super::{Event, EventStore, StreamId};
 use crate::limits::Limits;
@@ -29,13 +30,20 @@ pub struct MemoryEvents {
 }
 
 /// What a session holds.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Held {
     /// Its events by age.
     serials: VecDeque<u64>,
     /// The last event with each message on the stream of the session.
     said: BTreeMap<Arc<[u8]>, u64>,
     bytes: usize,
+}
+
+/// Prints no message.
+impl fmt::Debug for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Held({} events, {} bytes)", self.serials.len(), self.bytes)
+    }
 }
 
 impl MemoryEvents {

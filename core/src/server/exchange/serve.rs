@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::fmt;
 
 use super::ask::unexpected;
 use super::batch::{calls_of, no_batches};
@@ -28,7 +29,6 @@ use crate::server::wanted::Wanted;
 use crate::wire::jsonrpc::{self, Incoming, Malformed, Message, Notification, Request, RequestId};
 
 /// What waits for the answer of the session table.
-#[derive(Debug)]
 pub(super) enum Ask {
     /// A handshake, for its session to be open.
     Open { id: RequestId, state: SessionState },
@@ -48,6 +48,27 @@ pub(super) enum Ask {
     Listen,
     /// The end of the session.
     Delete,
+}
+
+/// Prints what it is, and no message.
+impl fmt::Debug for Ask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self {
+            Self::Open { .. } => "Open",
+            Self::Call { .. } => "Call",
+            Self::Answer { .. } => "Answer",
+            Self::Refuse { .. } => "Refuse",
+            Self::Accept(_) => "Accept",
+            Self::Batch(_) => "Batch",
+            Self::Late(_) => "Late",
+            Self::Listen => "Listen",
+            Self::Delete => "Delete",
+        };
+        match self.id() {
+            Some(id) => write!(f, "{kind}({id})"),
+            None => f.write_str(kind),
+        }
+    }
 }
 
 impl Ask {

@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::fmt;
 
 use super::SessionId;
 use super::caller::Caller;
@@ -17,7 +18,7 @@ use crate::server::session::SessionState;
 use crate::wire::jsonrpc::RequestId;
 
 /// What an exchange asks of the table.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum SessionQuery {
     /// A handshake succeeded: open a session.
@@ -133,6 +134,38 @@ pub enum SessionQuery {
         /// The query.
         query: Box<SessionQuery>,
     },
+}
+
+/// Prints what is asked, and for which request and exchange.
+impl fmt::Debug for SessionQuery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Open { state } => f.debug_tuple("Open").field(state).finish(),
+            Self::Load { .. } => f.write_str("Load"),
+            Self::Begin { request, exchange, .. } => {
+                f.debug_tuple("Begin").field(request).field(exchange).finish()
+            }
+            Self::BeginBatch { requests, exchange, .. } => {
+                f.debug_tuple("BeginBatch").field(requests).field(exchange).finish()
+            }
+            Self::Finish { request, exchange, .. } => {
+                f.debug_tuple("Finish").field(request).field(exchange).finish()
+            }
+            Self::Cancel { request, .. } => f.debug_tuple("Cancel").field(request).finish(),
+            Self::Answer { response, .. } => f.debug_tuple("Answer").field(response).finish(),
+            Self::Initialized { .. } => f.write_str("Initialized"),
+            Self::SetLevel { level, .. } => f.debug_tuple("SetLevel").field(level).finish(),
+            Self::Watch { .. } => f.write_str("Watch"),
+            Self::Unwatch { .. } => f.write_str("Unwatch"),
+            Self::End { .. } => f.write_str("End"),
+            Self::Listen { exchange, after, .. } => {
+                f.debug_tuple("Listen").field(exchange).field(&after.is_some()).finish()
+            }
+            Self::Record { event, .. } => f.debug_tuple("Record").field(event).finish(),
+            Self::Detach { exchange, .. } => f.debug_tuple("Detach").field(exchange).finish(),
+            Self::As { caller, query } => f.debug_tuple("As").field(caller).field(query).finish(),
+        }
+    }
 }
 
 impl SessionQuery {

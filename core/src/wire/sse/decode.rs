@@ -4,6 +4,7 @@ use crate::time::Duration;
 use crate::wire::bytes::{self, ByteOrderMark};
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 
 /// The longest event type that is kept; MCP's are `message` and `endpoint`.
 const EVENT_TYPE: usize = 256;
@@ -28,7 +29,7 @@ const EVENT_TYPE: usize = 256;
 ///
 /// Data that lies in the input with its whole event is lent from there. Holds at most one event's data, and
 /// a few short values.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Decoder {
     limit: usize,
     id_limit: usize,
@@ -50,8 +51,20 @@ pub struct Decoder {
     lent: bool,
 }
 
+/// Prints the length of what it holds only.
+impl fmt::Debug for Decoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Decoder")
+            .field("limit", &self.limit)
+            .field("data", &format_args!("{} bytes", self.data.len()))
+            .field("value", &format_args!("{} bytes", self.value.len()))
+            .field("size", &self.size)
+            .finish_non_exhaustive()
+    }
+}
+
 /// What [`Decoder::next`] found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SseItem<'a> {
     /// An event with data.
@@ -76,6 +89,24 @@ pub enum SseItem<'a> {
     /// An event cannot be used: its data or type is not UTF-8, or its type is longer than 256 bytes. Its id
     /// counts.
     Invalid,
+}
+
+/// Prints no data.
+impl fmt::Debug for SseItem<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Event { event, data, id } => f
+                .debug_struct("Event")
+                .field("event", event)
+                .field("data", &format_args!("{} bytes", data.len()))
+                .field("id", id)
+                .finish(),
+            Self::Retry(after) => f.debug_tuple("Retry").field(after).finish(),
+            Self::Comment => f.write_str("Comment"),
+            Self::TooLong { limit } => write!(f, "TooLong({limit} bytes)"),
+            Self::Invalid => f.write_str("Invalid"),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,6 +17,7 @@ use crate::head::{End, RequestHead, ResponseHead};
 use crate::limits::Limits;
 use crate::time::{Duration, Instant, Now, Wake, WakeReason, earliest};
 use alloc::string::String;
+use core::fmt;
 
 /// One HTTP/1.1 connection that was opened to a server.
 ///
@@ -43,7 +44,7 @@ pub struct ClientConnection {
 
 /// What [`ClientConnection::poll_output`] gives out: `Head`, any number of `Body`, `End`; or `Failed` instead
 /// of what is missing of them.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ClientOutput<'a> {
     /// The head of the response.
@@ -60,6 +61,20 @@ pub enum ClientOutput<'a> {
         /// Rests on [`ClientConnection::advance`] being called for whatever was written.
         unsent: bool,
     },
+}
+
+/// Prints the length of a part of a body only.
+impl fmt::Debug for ClientOutput<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Head(head) => f.debug_tuple("Head").field(head).finish(),
+            Self::Body(bytes) => write!(f, "Body({} bytes)", bytes.len()),
+            Self::End => f.write_str("End"),
+            Self::Failed { reason, unsent } => {
+                f.debug_struct("Failed").field("reason", reason).field("unsent", unsent).finish()
+            }
+        }
+    }
 }
 
 #[derive(Debug)]

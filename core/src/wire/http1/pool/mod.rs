@@ -12,6 +12,7 @@ use crate::time::{Duration, Instant, Now, Wake, WakeReason, earliest};
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::fmt;
 use slot::Slot;
 
 /// How long a connection is kept without an exchange, if `Limits::keep_alive` is not shorter. Well below what
@@ -29,7 +30,7 @@ pub struct ExchangeId(u64);
 /// What [`Pool::poll_output`] gives out.
 ///
 /// Each exchange is a `Head`, any number of `Body`, then `End`; or `Failed` instead of what is missing.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PoolOutput<'a> {
     /// Open a connection to the origin, then say [`Pool::handle_connected`] or
@@ -52,6 +53,25 @@ pub enum PoolOutput<'a> {
         /// Whether surely no byte of the request has left, so that it may be sent again whatever it does.
         unsent: bool,
     },
+}
+
+/// Prints the length of a part of a body only.
+impl fmt::Debug for PoolOutput<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Connect(id) => f.debug_tuple("Connect").field(id).finish(),
+            Self::Close(id) => f.debug_tuple("Close").field(id).finish(),
+            Self::Head(id, head) => f.debug_tuple("Head").field(id).field(head).finish(),
+            Self::Body(id, bytes) => write!(f, "Body({id:?}, {} bytes)", bytes.len()),
+            Self::End(id) => f.debug_tuple("End").field(id).finish(),
+            Self::Failed { exchange, reason, unsent } => f
+                .debug_struct("Failed")
+                .field("exchange", exchange)
+                .field("reason", reason)
+                .field("unsent", unsent)
+                .finish(),
+        }
+    }
 }
 
 /// Connections to one origin, opened when needed and kept for what comes next.

@@ -2,6 +2,7 @@
 
 use crate::head::RequestHead;
 use crate::wire::http1::buffer::Lend;
+use core::fmt;
 
 /// What [`ServerConnection::poll_output`](super::ServerConnection::poll_output) gives out.
 ///
@@ -9,7 +10,7 @@ use crate::wire::http1::buffer::Lend;
 /// `Aborted` comes once, at any point after `Request`, if the exchange died before its response was
 /// finished; nothing follows it. If the body of a request whose response is finished already is cut short,
 /// nothing more is said of it.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ServerOutput<'a> {
     /// A request to be answered.
@@ -28,6 +29,18 @@ pub enum ServerOutput<'a> {
     End,
     /// The request is dead: the peer went away, stalled, or broke the framing. Cancel the work on it.
     Aborted,
+}
+
+/// Prints the length of a part of a body only.
+impl fmt::Debug for ServerOutput<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Request { head, body, .. } => f.debug_tuple("Request").field(head).field(body).finish(),
+            Self::Body(bytes) => write!(f, "Body({} bytes)", bytes.len()),
+            Self::End => f.write_str("End"),
+            Self::Aborted => f.write_str("Aborted"),
+        }
+    }
 }
 
 /// What was read and not yet given out, in this order.
