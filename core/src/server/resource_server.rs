@@ -241,15 +241,32 @@ pub(super) fn refuse(why: &AuthRefusal, server: Option<&ResourceServer>) -> Refu
     Refusal::plain(code::INVALID_REQUEST, message).with_status(status).with_field("WWW-Authenticate", &field)
 }
 
-/// Whether a client on a byte stream may use something. Where nobody was recognised, it is whoever started the
-/// server, if it is `local`, and somebody without scopes otherwise.
-pub(super) fn permit(principal: Option<&Principal>, local: bool, target: &Target) -> Result<(), Refusal> {
-    let scopes = target.scopes();
-    let permitted = match principal {
-        Some(principal) => scopes.is_subset(&principal.scopes),
-        None => local || scopes.is_empty(),
+/// Whether whoever makes a request over HTTP may use this method, and what it names: of `server`, if tokens are asked
+/// for. What needs scopes is for nobody where nobody is recognised.
+pub(super) fn permit(
+    server: Option<&ResourceServer>,
+    principal: Option<&Principal>,
+    method: &str,
+    target: Option<&Target>,
+) -> Result<(), Refusal> {
+    static NONE: Scopes = Scopes::new();
+    let own = target.map_or(&NONE, Target::scopes);
+    let needed = match server {
+        Some(server) => server.needed(method, own),
+        None => own.iter().map(String::as_str).collect(),
     };
-    if permitted {
+    if needed.iter().all(|scope| principal.is_some_and(|principal| principal.has_scope(scope))) {
+        return Ok(());
+    }
+    let scopes = needed.into_iter().map(Into::into).collect();
+    Err(refuse(&AuthRefusal::InsufficientScope { scopes }, server))
+}
+
+/// Whether the client at the other end of standard input may use something. Where nobody was recognised, it is whoever
+/// started the server.
+pub(super) fn permit_locally(principal: Option<&Principal>, target: &Target) -> Result<(), Refusal> {
+    let scopes = target.scopes();
+    if principal.is_none_or(|principal| scopes.is_subset(&principal.scopes)) {
         return Ok(());
     }
     Err(refuse(&AuthRefusal::InsufficientScope { scopes: scopes.iter().cloned().collect() }, None))

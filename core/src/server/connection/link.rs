@@ -25,6 +25,7 @@ use crate::server::principal::Principal;
 use crate::server::refusal::{self, Refusal};
 use crate::server::resource_server;
 use crate::server::session::{ClientDetails, SessionState};
+use crate::server::target::Target;
 use crate::server::transmit::Transmit;
 use crate::server::visible::Viewer;
 use crate::wire::jsonrpc::{self, Batch, Incoming, Malformed, Message, Notification, Request, RequestId};
@@ -238,13 +239,14 @@ impl Link {
         }
         let viewer = self.viewer(era, revision, &params);
         let way = (era, Transport::Stream);
-        match dispatch::plan(&config, way, viewer.as_ref(), request, &params, whole)? {
+        let plan = dispatch::plan(&config, way, viewer.as_ref(), request, &params, whole);
+        self.permit(&request.method, plan.as_ref().ok().and_then(Plan::target))?;
+        match plan? {
             Plan::Initialize(params) => {
                 let session = dispatch::open(&config, *params, 0)?;
                 self.open(&request.id, session);
             }
             Plan::Call(draft) => {
-                resource_server::permit(self.principal.as_deref(), !self.over_http, &draft.target)?;
                 if self.is_used(&request.id) {
                     return Err(dispatch::id_in_use());
                 }
@@ -293,6 +295,17 @@ impl Link {
         Ok(())
     }
 
+    /// Whether the client may use this method, and what it names. Whoever lacks what every request needs is not to learn
+    /// what there is (AUTHS-15).
+    fn permit(&self, method: &str, target: Option<&Target>) -> Result<(), Refusal> {
+        let principal = self.principal.as_deref();
+        if self.over_http {
+            let server = self.config.http.resource_server.as_ref();
+            return resource_server::permit(server, principal, method, target);
+        }
+        target.map_or(Ok(()), |target| resource_server::permit_locally(principal, target))
+    }
+
     /// A handshake succeeded.
     fn open(&mut self, request: &RequestId, session: SessionState) {
         let config = Arc::clone(&self.config);
@@ -313,6 +326,9 @@ impl Link {
     }
 
     fn notification(&mut self, notification: &Notification<'_>) {
+        if let Err(refusal) = self.permit(&notification.method, None) {
+            return self.diagnose(Diagnostic::new("http", refusal.detail));
+        }
         match dispatch::notice(&self.config, notification) {
             Notice::Initialized => match &mut self.session {
                 Some(session) if !session.initialized => {

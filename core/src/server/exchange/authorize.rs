@@ -10,7 +10,7 @@ use crate::head::RequestHead;
 use crate::server::call::CallId;
 use crate::server::principal::Principal;
 use crate::server::refusal::Refusal;
-use crate::server::resource_server::{self, Scopes};
+use crate::server::resource_server;
 use crate::server::target::Target;
 use crate::server::token::{self, AuthRefusal, Credentials, Grant};
 use crate::time::{Instant, Now};
@@ -150,26 +150,9 @@ impl Exchange {
         self.refuse(None, Era::Modern, &refusal);
     }
 
-    /// Whether whoever makes the request may use this method, and what it names. A tool that needs scopes is
-    /// for nobody where nobody is recognised.
+    /// Whether whoever makes the request may use this method, and what it names.
     pub(super) fn permit(&self, method: &str, target: Option<&Target>) -> Result<(), Refusal> {
-        static NONE: Scopes = Scopes::new();
-        let own = target.map_or(&NONE, Target::scopes);
         let server = self.config.http.resource_server.as_ref();
-        let has = |scope: &str| self.principal.as_ref().is_some_and(|principal| principal.has_scope(scope));
-        let Some(server) = server else {
-            let permitted = own.iter().all(|scope| has(scope));
-            let needed = || own.iter().cloned().collect();
-            return if permitted { Ok(()) } else { Err(insufficient(needed(), None)) };
-        };
-        let needed = server.needed(method, own);
-        if needed.iter().all(|scope| has(scope)) {
-            return Ok(());
-        }
-        Err(insufficient(needed.into_iter().map(Into::into).collect(), Some(server)))
+        resource_server::permit(server, self.principal.as_deref(), method, target)
     }
-}
-
-fn insufficient(scopes: Vec<String>, server: Option<&resource_server::ResourceServer>) -> Refusal {
-    resource_server::refuse(&AuthRefusal::InsufficientScope { scopes }, server)
 }

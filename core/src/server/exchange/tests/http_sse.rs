@@ -337,3 +337,34 @@ fn tools_with_scopes_are_for_those_who_are_recognised() {
     post(&mut web, &mut stream, &endpoint, CALL);
     assert_eq!(stream.calls.len(), 1);
 }
+
+/// AUTHS-15, AUTHS-16, SSEL-06: what a method needs is asked for on a stream as on the MCP endpoint, of calls, of what
+/// is answered at once, and of notifications. Who lacks it does not learn what there is.
+#[test]
+fn methods_need_the_same_scopes_as_elsewhere() {
+    let methods = ["tools/call", "tools/list", "notifications/roots/list_changed"];
+    let server = ResourceServer::new("https://api.example/mcp");
+    let server = methods.iter().fold(server, |server, method| server.method_scopes(*method, ["write"]));
+    let mut config = config();
+    config.http = config.http.resource_server(server);
+    let mut web = old(config);
+    let changed = r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#;
+    let unknown = CALL.replace("add", "none");
+    for (scopes, lets) in [(&[][..], false), (&["read"], false), (&["write"], true)] {
+        web.principal = Some(Arc::new(Principal::new("ada").scopes(scopes.iter().copied())));
+        let (mut stream, endpoint) = greeted(&mut web);
+        stream.told.clear();
+        for message in [CALL, changed, LIST, &unknown.replace(":7", ":8"), PING] {
+            assert_eq!(post(&mut web, &mut stream, &endpoint, message), 202);
+        }
+        assert_eq!(stream.calls.len(), usize::from(lets), "{scopes:?} {}", stream.body);
+        let refused = stream.events().iter().filter(|event| event.contains("have the scopes")).count();
+        assert_eq!(refused, if lets { 0 } else { 3 }, "{scopes:?} {}", stream.body);
+        assert_eq!(
+            stream.told.iter().any(|told| told.starts_with(methods[2])),
+            lets,
+            "{scopes:?} {:?}",
+            stream.told
+        );
+    }
+}
