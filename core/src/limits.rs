@@ -41,7 +41,8 @@ pub struct Limits {
     /// How long a legacy session may sit unused. Default 30 min; then it is reclaimed and answers 404.
     pub session_idle: Duration,
     /// How long whoever keeps the legacy sessions may take to answer a request of one. Default 30 s; then the
-    /// request is answered 503.
+    /// request is answered 503. How many wait is bounded by [`in_flight`](Self::in_flight) for a session, and by
+    /// [`accepted`](Self::accepted) for all.
     pub session_answer: Duration,
     /// Events of one legacy session that are kept, for a client that lost its connection and for messages that
     /// wait for a stream. Default 1,024; the oldest give way.
@@ -138,7 +139,8 @@ pub struct Limits {
     /// further ones wait in the operating system. Each costs a descriptor.
     pub accept_queue: usize,
     /// Connections that one HTTP server has open. Default 2,048; further ones wait in the operating system.
-    /// Each costs a few KiB, on a runtime of threads also a thread.
+    /// Each costs a few KiB, on a runtime of threads also a thread. As many requests wait for a store of legacy
+    /// sessions, each with its message; a further one is answered 503.
     pub accepted: usize,
     /// One answer of an authorization server, such as its metadata. Default 256 KiB; a longer one ends the flow.
     pub auth_document: usize,

@@ -8,8 +8,8 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use mcp_driver::{
-    BoxFuture, Context, HttpService, Registry, Resource, Runtime, Saved, Server, SessionId, SessionState,
-    SessionStore, StoreError, Tool,
+    BoxFuture, Context, HttpService, Limits, Registry, Resource, Runtime, Saved, Server, SessionId,
+    SessionState, SessionStore, StoreError, Tool,
 };
 use mcp_tests::stage::{Carried, Stage, head};
 use schemars::JsonSchema;
@@ -171,8 +171,13 @@ struct Process {
 }
 
 fn process(stage: &Stage, shelf: &Shelf) -> Process {
+    bounded(stage, shelf, Limits::default())
+}
+
+fn bounded(stage: &Stage, shelf: &Shelf, limits: Limits) -> Process {
     let server = Server::new("kiln", "1.0.0")
         .runtime(stage.clone())
+        .limits(limits)
         .session_store(shelf.clone())
         .logging()
         .resource(Resource::new("kiln://a", "a"), "a")
@@ -426,6 +431,71 @@ fn a_question_to_the_store_that_is_dropped_is_answered() {
         assert_eq!(process.status(&session, body), Some(503), "{body}");
     }
     assert_eq!((begin(), process.service.session_count()), (Some(503), 1));
+}
+
+/// Limits::in_flight, Limits::accepted: so many requests of a session wait for the store at one time, and so many of
+/// all; whoever comes next is refused at once, and nobody is when it has answered.
+#[test]
+fn so_many_wait_for_the_store() {
+    let stage = Stage::default();
+    let shelf = Shelf::new(&stage);
+    let mut limits = Limits::default();
+    (limits.in_flight, limits.accepted) = (3, 4);
+    let process = bounded(&stage, &shelf, limits);
+    let (one, other) = (process.open(V), process.open(V));
+    shelf.hold();
+    let mut waiting: Vec<_> =
+        [PING, LEVEL, &subscribe("kiln://a")].map(|body| process.send(&one, body)).into();
+    let mut refused = vec![process.send(&one, PING)];
+    waiting.push(process.send(&other, LEVEL));
+    refused.push(process.send(&other, PING));
+    refused.push(process.bare("DELETE", &other));
+    refused.push(Carried::send(&process.service, head("POST", &[]), INITIALIZE));
+    stage.run();
+    for refused in &mut refused {
+        assert_eq!(refused.status(), Some(503), "{}", refused.body());
+    }
+    assert!(waiting.iter_mut().all(|waiting| waiting.status().is_none()));
+    assert_eq!(process.service.session_count(), 2);
+    shelf.let_all_go();
+    for waiting in &mut waiting {
+        assert_eq!(waiting.status(), Some(200), "{}", waiting.body());
+    }
+    assert_eq!((process.status(&one, PING), process.status(&other, PING)), (Some(200), Some(200)));
+    process.open(V);
+}
+
+/// HTTPL-23: a request that only asks is given up with its connection, and takes nobody's place while the store
+/// says nothing. What a client wanted done is.
+#[test]
+fn who_is_gone_does_not_wait_for_the_store() {
+    let stage = Stage::default();
+    let shelf = Shelf::new(&stage);
+    let mut limits = Limits::default();
+    (limits.in_flight, limits.accepted) = (3, 4);
+    let process = bounded(&stage, &shelf, limits);
+    let session = process.open(V);
+    shelf.hold();
+    for carried in [process.send(&session, LEVEL), process.send(&session, &subscribe("kiln://a"))] {
+        carried.exchange.handle_abort();
+    }
+    for _ in 0..10 {
+        for asks in [process.send(&session, PING), process.bare("GET", &session)] {
+            asks.exchange.handle_abort();
+            drop(asks);
+            stage.run();
+        }
+    }
+    let mut asks = process.send(&session, PING);
+    stage.run();
+    assert_eq!(asks.status(), None, "{}", asks.body());
+    shelf.let_all_go();
+    assert_eq!(asks.status(), Some(200));
+    assert!(
+        shelf.only().contains(r#""level":"error""#) && shelf.only().contains("kiln://a"),
+        "{}",
+        shelf.only()
+    );
 }
 
 /// A server that is to stop finds those who wait for the store, and those whose request has not come to its end.

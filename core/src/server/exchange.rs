@@ -340,7 +340,8 @@ impl Exchange {
 
     /// The client has closed the response, or the connection. In the modern era that cancels the request
     /// (HTTP-20). In the legacy era it does not (HTTPL-23): the call goes on, and its result is kept if the
-    /// client can come back for it. Where there are no sessions, nobody could, so that cancels it, too.
+    /// client can come back for it. Where there are no sessions, nobody could, so that cancels it, too. What only
+    /// asks, and waits for the table of sessions, is over.
     pub fn handle_abort(&mut self, now: Now) {
         self.reply.leave();
         if !self.reply.may_stream() {
@@ -360,6 +361,7 @@ impl Exchange {
                 self.stage = Stage::Answered;
             }
             Stage::Admitting(_) | Stage::Listening(_) => self.stage = Stage::Answered,
+            Stage::Asking(_, ask) if ask.is_for_its_answer() => self.stage = Stage::Answered,
             Stage::Asking(..) | Stage::Joining | Stage::Passing | Stage::Running | Stage::Answered => {}
         }
     }

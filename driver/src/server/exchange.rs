@@ -54,6 +54,8 @@ pub struct ExchangeHandle<R: Runtime> {
     /// Whether a task of its own keeps the time for it then, and that task.
     timed: AtomicBool,
     timer: WakerSlot,
+    /// Whoever asks a store on its behalf, for when it is over.
+    gone: WakerSlot,
     this: Weak<Self>,
 }
 
@@ -82,6 +84,8 @@ enum Effect {
     Route,
     /// The exchange goes on without a connection.
     Parted,
+    /// It is over.
+    Over,
     /// The session table is to be asked, after others.
     Ask(QueryId, SessionQuery),
     /// The table of streams is.
@@ -136,6 +140,7 @@ impl<R: Runtime> ExchangeHandle<R> {
             alone: AtomicBool::new(false),
             timed: AtomicBool::new(false),
             timer: WakerSlot::default(),
+            gone: WakerSlot::default(),
             this: this.clone(),
         })
     }
@@ -305,6 +310,7 @@ impl<R: Runtime> ExchangeHandle<R> {
                 ExchangeOutput::End => {
                     (inner.ended, inner.over) = (true, true);
                     self.leave();
+                    return Some(Effect::Over);
                 }
                 ExchangeOutput::Parted => {
                     inner.ended = true;
@@ -375,6 +381,7 @@ impl<R: Runtime> ExchangeHandle<R> {
                 self.heed_drain();
             }
             Effect::Parted => self.go_on_alone(),
+            Effect::Over => self.gone.wake(),
             Effect::Ask(id, query) => self.ask(id, query),
             Effect::Sse(query) => self.ask_streams(query),
         }

@@ -6,9 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Poll;
 
+use mcp_proto::limits::Limits;
 use mcp_proto::server::{SessionAnswer, SessionId, SessionQuery, SessionState};
 
-use super::gate::{Gates, Pass};
+use super::gate::{Full, Gates, Pass};
 use super::http::HttpService;
 use crate::context::Report;
 use crate::runtime::{BoxFuture, Runtime};
@@ -27,7 +28,10 @@ pub type StoreError = Box<dyn StdError + Send + Sync>;
 /// a state counts its [`changes`](SessionState::changes), and is kept only in the place of the one before it: who
 /// comes second makes his change again, of what the first one left. A client is answered when its change is kept.
 ///
-/// A request waits for the store for [`Limits::session_answer`](mcp_proto::limits::Limits::session_answer).
+/// A request waits for the store for [`Limits::session_answer`](mcp_proto::limits::Limits::session_answer), in which so
+/// many may that there are no more of one session than [`Limits::in_flight`](mcp_proto::limits::Limits::in_flight) and
+/// of all than [`Limits::accepted`](mcp_proto::limits::Limits::accepted); a further one is answered 503. One that only
+/// asks is given up with its connection.
 pub trait SessionStore: Send + Sync + 'static {
     /// The state of a session; `None` if there is none, or if it has ended. Counts as use of it: the store is to
     /// forget what was neither loaded nor saved for as long as sessions may be idle
@@ -73,10 +77,10 @@ impl Stored {
         Self { store: Arc::new(store), gates: Arc::default() }
     }
 
-    /// Takes a place among those who ask for the session of a query.
-    pub(super) fn enter(&self, query: &SessionQuery) -> Option<Pass> {
+    /// Takes a place among those who ask for the session of a query. `Err` if there is none.
+    pub(super) fn enter(&self, limits: &Limits, query: &SessionQuery) -> Result<Pass, Full> {
         let changes = query.changes_state() || query.ends().is_some();
-        query.session().map(|session| self.gates.enter(session, changes))
+        self.gates.enter(limits, query.session(), changes)
     }
 }
 
@@ -106,8 +110,8 @@ impl<R: Runtime> Drop for Begun<'_, R> {
 
 impl<R: Runtime> HttpService<R> {
     /// Asks the store on behalf of a query, and tells it what comes of that.
-    pub(super) async fn look_up(&self, stored: &Stored, query: &SessionQuery, pass: Option<Pass>) -> Found {
-        let Some((pass, session)) = pass.zip(query.session()) else {
+    pub(super) async fn look_up(&self, stored: &Stored, query: &SessionQuery, pass: Pass) -> Found {
+        let Some(session) = query.session() else {
             return self.begin(stored, query).await;
         };
         pass.turn().await;
@@ -212,7 +216,7 @@ impl<R: Runtime> HttpService<R> {
     /// ended.
     pub(super) fn refresh(&self, session: SessionId) {
         let (Some(stored), Some(service)) = (self.store.clone(), self.this.upgrade()) else { return };
-        let pass = stored.gates.enter(&session, false);
+        let pass = stored.gates.enter_aside(&session);
         self.run_for_store(Box::pin(async move {
             // What fails here is reported, and tried again in time.
             let _ = service.fetch(&stored, &session, &pass).await;

@@ -82,6 +82,11 @@ impl Ask {
             Self::Accept(_) | Self::Batch(_) | Self::Late(_) | Self::Listen | Self::Delete => None,
         }
     }
+
+    /// Whether nothing is left to be done once the table was asked but to answer the client.
+    pub(super) fn is_for_its_answer(&self) -> bool {
+        matches!(self, Self::Answer { .. } | Self::Refuse { .. } | Self::Listen)
+    }
 }
 
 /// What is to be done about a body, without a loan of it.

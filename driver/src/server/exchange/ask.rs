@@ -1,6 +1,9 @@
 //! Asking for sessions on behalf of an exchange.
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 use mcp_proto::server::{QueryId, SessionAnswer, SessionQuery};
 
@@ -21,7 +24,10 @@ impl<R: Runtime> ExchangeHandle<R> {
             return self.service.route();
         };
         // Its place among others is that of the query.
-        let pass = stored.enter(&query);
+        let pass = match stored.enter(&self.service.config().limits, &query) {
+            Ok(pass) => pass,
+            Err(full) => return self.say(|machine, now| machine.handle_session(now, id, full.into())),
+        };
         let asking = Asking(Some(this), id);
         if self.service.run_for_store(Box::pin(asking.look_up(stored, query, pass))) {
             self.stay();
@@ -43,11 +49,24 @@ impl<R: Runtime> ExchangeHandle<R> {
 struct Asking<R: Runtime>(Option<Arc<ExchangeHandle<R>>>, QueryId);
 
 impl<R: Runtime> Asking<R> {
-    async fn look_up(mut self, stored: Stored, query: SessionQuery, pass: Option<Pass>) {
+    async fn look_up(mut self, stored: Stored, query: SessionQuery, pass: Pass) {
         let (Some(exchange), id) = (self.0.clone(), self.1) else { return };
         let service = exchange.service.clone();
-        let found = service.look_up(&stored, &query, pass).await;
+        let reads = !query.changes_state() && query.ends().is_none();
+        let found = {
+            let mut found = pin!(service.look_up(&stored, &query, pass));
+            poll_fn(|cx| {
+                exchange.gone.register(cx.waker());
+                if reads && exchange.lock().over {
+                    return Poll::Ready(None);
+                }
+                found.as_mut().poll(cx).map(Some)
+            })
+            .await
+        };
         self.0 = None;
+        // Otherwise nobody waits for it.
+        let Some(found) = found else { return };
         // Nothing that the table says after its answer may overtake it.
         exchange.say(|machine, now| {
             let answer = match found {

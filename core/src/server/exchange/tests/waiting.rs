@@ -148,6 +148,27 @@ fn what_comes_too_late_is_undone() {
     assert!(trip.ended && EventId::parse("1").is_none());
 }
 
+/// HTTPL-23: a request that only asks is over with its connection; what the client wanted done is done.
+#[test]
+fn a_request_that_only_asks_does_not_outlive_its_connection() {
+    let mut web = Web::new(config());
+    let session = web.open(V);
+    for (head, body, ends) in [
+        (legacy_head(Some(&session)), PING, true),
+        (streams::get(&session, None), "", true),
+        (legacy_head(Some(&session)), CALL, false),
+        (legacy_head(Some(&session)), INITIALIZED, false),
+    ] {
+        let (mut exchange, id, query) = asking(&web, head, body);
+        exchange.handle_abort(now());
+        assert_eq!(matches!(exchange.poll_output(), Some(ExchangeOutput::End)), ends, "{body}");
+        assert_eq!(exchange.poll_timeout().is_none(), ends, "{body}");
+        let answer = web.sessions.handle_query(now(), query);
+        exchange.handle_session(now(), id, answer);
+        assert_eq!(said(&mut exchange).2, body == CALL, "{body}");
+    }
+}
+
 /// RPC-26: of two messages of a batch with one id the call is what the session knows of, whatever becomes of the
 /// other one.
 #[test]
