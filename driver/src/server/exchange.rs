@@ -79,7 +79,8 @@ enum Effect {
     Authenticate(BearerToken),
     Report(Report),
     Told(Notification),
-    Listen(Listen),
+    /// What it needs no longer is dropped before it listens.
+    Listen(Listen, Source),
     /// The session table may have decided something for other exchanges.
     Route,
     /// The exchange goes on without a connection.
@@ -335,8 +336,8 @@ impl<R: Runtime> ExchangeHandle<R> {
                 }
                 ExchangeOutput::Listen(listen) => {
                     // It may be long.
-                    inner.source = Source::Nothing;
-                    return Some(Effect::Listen(listen));
+                    let left = std::mem::replace(&mut inner.source, Source::Nothing);
+                    return Some(Effect::Listen(listen, left));
                 }
                 ExchangeOutput::Cancelled(id) => return Some(Effect::Cancelled(id)),
                 ExchangeOutput::Notification { method, params } => {
@@ -364,7 +365,8 @@ impl<R: Runtime> ExchangeHandle<R> {
                     }
                 }
             }
-            Effect::Listen(listen) => {
+            Effect::Listen(listen, left) => {
+                drop(left);
                 self.be_found();
                 self.listening.store(true, Ordering::SeqCst);
                 let admission = self.service.admit(self.id, listen);

@@ -53,12 +53,15 @@ impl<R: Runtime> ExchangeHandle<R> {
         let mut inner = self.lock();
         let answer = self.service.streams().handle_query(query);
         inner.machine.handle_sse(now, answer);
+        let mut left = Source::Nothing;
         if opens {
             let mut current = Box::new(Current::new(self.service.shared().live.clone()));
             inner.machine.handle_config(now, current.offer().config().clone());
-            inner.source = Source::Current(current);
+            left = std::mem::replace(&mut inner.source, Source::Current(current));
         }
         drop(inner);
+        // Handlers may be dropped with it.
+        drop(left);
         if opens {
             self.stay();
         }
