@@ -57,8 +57,8 @@ pub use client::*;
 pub use clock::Clock;
 pub use completion::{ForCompletion, Typed};
 pub use context::{
-    Ask, Asking, Asks, ByFuture, ByResult, Context, InputRequired, Leave, Report, Step, StepWork, Together,
-    Unanswered,
+    Ask, Asking, Asks, ByFuture, ByResult, Context, ElicitationHandle, InputRequired, Leave, Report, Step,
+    StepWork, Together, Unanswered,
 };
 pub use custom::{ForMethod, MethodResult, Notification};
 pub use endpoint::{ByteStream, Endpoint, Status, pump, with_scratch};

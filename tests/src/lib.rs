@@ -49,6 +49,8 @@ macro_rules! parity {
                 handlers_may_make_the_rounds_themselves,
                 rounds_on_behalf_of_a_handler_are_bounded,
                 a_page_can_be_demanded,
+                clients_hear_that_a_page_has_done_its_part,
+                sessions_hear_that_a_page_has_done_its_part,
                 asks_end_with_their_time_and_their_call,
                 a_question_that_is_dropped_is_taken_back,
                 hooks_are_around_handlers_that_ask,

@@ -328,6 +328,16 @@ impl Connection {
         self.link.retract(ask);
     }
 
+    /// What the client was sent to a page for is done: tells it so, unless its revision has no names for elicitations
+    /// or it cannot be asked for any by URL. Dropped when too much waits to be sent.
+    ///
+    /// <https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#completion-notifications-for-url-mode-elicitation>
+    pub fn complete_elicitation(&mut self, _now: Now, elicitation: &str) {
+        if self.input != Input::Ended {
+            self.link.complete_elicitation(elicitation);
+        }
+    }
+
     /// Whether somebody may listen. For a subscription that is unknown or over, nothing happens.
     pub fn handle_admission(&mut self, _now: Now, listen: ListenId, admission: Admission) {
         self.link.admit(listen, admission);

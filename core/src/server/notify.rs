@@ -13,6 +13,7 @@ use super::in_flight::Running;
 use crate::dialect::Revision;
 use crate::error::ApiMisuse;
 use crate::model::cancellation::CancelledNotificationParams;
+use crate::model::elicitation::ElicitationCompleteNotificationParams;
 use crate::model::encode::{Number, Object};
 use crate::model::logging::{LoggingLevel, LoggingMessageNotificationParams};
 use crate::model::{In, Json, Members};
@@ -81,6 +82,18 @@ pub(super) fn cancelled(
     let mut params = CancelledNotificationParams::new(request.clone());
     params.reason = reason.map(String::from);
     jsonrpc::write_notification(out, "notifications/cancelled", Some(&In(revision, &params))).is_ok()
+}
+
+/// The notification that what a page was to be visited for is done (ELIC-22).
+///
+/// <https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#completion-notifications-for-url-mode-elicitation>
+pub(super) fn elicitation_complete(
+    elicitation: &str,
+    revision: Revision,
+    out: &mut Vec<u8>,
+) -> Result<(), ApiMisuse> {
+    let params = ElicitationCompleteNotificationParams::new(elicitation);
+    jsonrpc::write_notification(out, "notifications/elicitation/complete", Some(&In(revision, &params)))
 }
 
 /// Appends the notification of a change: within a subscription with its id (SUB-08), in a legacy session

@@ -137,6 +137,13 @@ impl SessionState {
         self.initialized && published
     }
 
+    /// Whether the client hears of the end of elicitations: those by URL have names in its revision (ELIC-19), and it
+    /// can be asked for them.
+    pub(super) fn knows_elicitations(&self) -> bool {
+        let elicitation = self.client.capabilities.elicitation.as_ref();
+        self.revision.dialect().elicitation_id && elicitation.is_some_and(|it| it.supports_url())
+    }
+
     /// Notes what a request of the client changes about the session, if it does.
     pub(super) fn apply(&mut self, plan: &Plan, limits: &Limits) -> Result<(), Refusal> {
         match plan {

@@ -102,6 +102,8 @@ impl Context {
     /// and them (ELIC-50); to let the client into this server there is
     /// [`resource_server`](crate::Server::resource_server) instead (ELIC-49).
     ///
+    /// When it has seen them, [`elicitation`](Self::elicitation) lets it tell the client so.
+    ///
     /// <https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#url-mode-elicitation-requests>
     pub fn elicit_url(
         &self,

@@ -8,7 +8,7 @@ use mcp_proto::model::{InputRequest, Json, LoggingMessageNotificationParams};
 use mcp_proto::server::{AskError, AskId, CallId, Config, Progress, WriteResult};
 use mcp_proto::time::Now;
 
-use super::{CallState, Report};
+use super::{CallState, Report, Tell};
 use crate::deprecated::Deprecated;
 use crate::extensions::Extensions;
 use crate::runtime::{BoxFuture, Job};
@@ -26,6 +26,8 @@ pub(crate) trait Outlet: Send + Sync {
     -> Result<AskId, AskError>;
     /// Nobody waits for this answer any more.
     fn retract(&self, ask: AskId);
+    /// How the client hears that an elicitation of this call is complete, during the call and after it.
+    fn completes_elicitations(&self, call: CallId) -> Tell;
     /// Another run of a call takes the place of the one before. `false` when the call is over.
     fn adopt(&self, state: &Arc<CallState>) -> bool;
     /// Runs something in the background.

@@ -23,7 +23,7 @@ use self::http_sse::Source;
 use super::calls::Calls;
 use super::http::HttpService;
 use super::offer::Offer;
-use crate::context::{CallState, Outlet, Report};
+use crate::context::{CallState, Outlet, Report, Tell};
 use crate::custom::Notification;
 use crate::deprecated::Deprecated;
 use crate::extensions::Extensions;
@@ -510,6 +510,10 @@ impl<R: Runtime> Outlet for ExchangeHandle<R> {
 
     fn retract(&self, ask: AskId) {
         self.say(|machine, now| machine.retract(now, ask));
+    }
+
+    fn completes_elicitations(&self, call: CallId) -> Tell {
+        self.tells_of_elicitations(call)
     }
 
     fn adopt(&self, state: &Arc<CallState>) -> bool {

@@ -16,7 +16,7 @@ use super::Shared;
 use super::calls::Calls;
 use super::hub::Member;
 use super::offer::{Current, Offer};
-use crate::context::{CallState, Outlet, Report};
+use crate::context::{CallState, Outlet, Report, Tell};
 use crate::custom::Notification;
 use crate::deprecated::Deprecated;
 use crate::endpoint::{Endpoint, Status};
@@ -243,6 +243,15 @@ impl<R: Runtime> Outlet for Link<R> {
 
     fn retract(&self, ask: AskId) {
         self.say(|machine, now| machine.retract(now, ask));
+    }
+
+    fn completes_elicitations(&self, _: CallId) -> Tell {
+        let link = self.this.clone();
+        Box::new(move |elicitation| {
+            if let Some(link) = link.upgrade() {
+                link.say(|machine, now| machine.complete_elicitation(now, elicitation));
+            }
+        })
     }
 
     fn adopt(&self, state: &Arc<CallState>) -> bool {

@@ -3,16 +3,16 @@
 mod peer;
 mod server;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 
-use mcp_driver::Limits;
+use mcp_driver::{Context, ElicitationHandle, Limits, Tool};
 use serde_json::{Value, json};
 
 pub use self::peer::{ALL, Outcome, Peer, SPEECHES, accept, did, roots, sampled};
-pub use self::server::server;
+pub use self::server::{Nothing, server};
 use super::{hosted, http};
-use crate::kit::Kit;
+use crate::kit::{Kit, Server};
 use crate::support::{Events, Gate, Raw};
 
 fn peer<K: Kit>(version: Option<&str>, capabilities: &str) -> (Peer, Arc<AtomicUsize>) {
@@ -338,6 +338,96 @@ pub fn a_page_can_be_demanded<K: Kit>(_: &str) {
     assert_eq!(modern.call("visit", json!({}), |_, _| did("decline")).text(), "the user declined to answer");
     let (mut unable, _) = peer::<K>(None, r#"{"elicitation":{}}"#);
     assert_eq!(unable.refused("visit").error().0, -32021);
+}
+
+/// A server that sends its clients to a page, and what the page tells it by.
+fn paid<K: Kit>() -> (Server<K>, mpsc::Receiver<ElicitationHandle>) {
+    let (handles, handed) = mpsc::channel();
+    let server = Server::<K>::new("pages", "1").tool(Tool::new("pay"), move |_: Nothing, cx: Context| {
+        let handles = handles.clone();
+        async move {
+            handles.send(cx.elicitation("e1")).unwrap();
+            cx.elicit_url("pay", "pay", "https://example.com/pay").elicitation_id("e1").await?;
+            Ok("on the way")
+        }
+    });
+    (server, handed)
+}
+
+/// ELIC-19, ELIC-21, ELIC-22: whoever was sent to a page hears that it is done, once, while the call runs and after it;
+/// in the modern era nothing is said.
+pub fn clients_hear_that_a_page_has_done_its_part<K: Kit>(_: &str) {
+    let complete = json!({
+        "jsonrpc": "2.0", "method": "notifications/elicitation/complete", "params": { "elicitationId": "e1" },
+    });
+    let (server, handed) = paid::<K>();
+    let mut peer = Peer::connect::<K>(server, Some("2025-11-25"), ALL);
+    for early in [true, false] {
+        peer.request("tools/call", json!({ "name": "pay", "arguments": {} }));
+        let asked = peer.read();
+        assert_eq!(asked["params"]["elicitationId"], "e1");
+        let page = handed.recv().unwrap();
+        if early {
+            page.complete();
+            assert_eq!(peer.read(), complete);
+        }
+        peer.send(json!({ "id": asked["id"], "result": did("accept") }));
+        assert_eq!(peer.read()["result"]["content"][0]["text"], "on the way");
+        if !early {
+            page.clone().complete();
+            assert_eq!(peer.read(), complete);
+        }
+        page.complete();
+        peer.request("ping", json!({}));
+        assert_eq!(peer.read()["result"], json!({}), "it was said twice");
+    }
+    drop(peer);
+
+    let (server, handed) = paid::<K>();
+    let mut modern = Peer::connect::<K>(server, None, ALL);
+    let outcome = modern.call("pay", json!({}), |_, _| {
+        handed.recv().unwrap().complete();
+        did("accept")
+    });
+    assert_eq!((outcome.text(), outcome.asked), ("on the way", 1));
+    let page = handed.recv().unwrap();
+    page.complete();
+    modern.request("ping", json!({}));
+    assert_eq!(modern.read()["error"]["code"], -32601, "something was said before");
+    drop(modern);
+    // Nobody is there any more.
+    page.clone().complete();
+}
+
+/// ELIC-22: over HTTP it is on the stream of the call while there is one, and on that of the session after it.
+pub fn sessions_hear_that_a_page_has_done_its_part<K: Kit>(_: &str) {
+    let complete = r#""method":"notifications/elicitation/complete","params":{"elicitationId":"e1"}"#;
+    let (server, handed) = paid::<K>();
+    let host = hosted::<K>(server, Gate::default(), Events::new().1);
+    let fields = http::session_with(&host.url, ALL);
+    let mut stream = Raw::connect(&host.url);
+    stream.bare("GET", &format!("{fields}Accept: text/event-stream\r\n"));
+    for early in [true, false] {
+        let mut call = Raw::connect(&host.url);
+        call.post(&fields, &http::legacy(7, "pay"));
+        let asked = call.expect("elicitation/create");
+        let asked: Value = serde_json::from_str(asked.strip_prefix("data: ").unwrap()).unwrap();
+        let page = handed.recv().unwrap();
+        if early {
+            page.complete();
+            call.expect(complete);
+        }
+        let answer = json!({ "jsonrpc": "2.0", "id": asked["id"], "result": did("accept") });
+        let mut post = Raw::connect(&host.url);
+        post.post(&fields, &answer.to_string());
+        assert_eq!(post.answer().status, 202);
+        call.expect(r#""result":{"content""#);
+        if !early {
+            page.complete();
+            stream.expect(complete);
+        }
+    }
+    host.end();
 }
 
 /// CAN-16: an ask ends with its time, and with its call; the client is told of both.

@@ -47,6 +47,21 @@ impl Link {
         }
     }
 
+    /// What the client was sent to a page for is done.
+    pub(super) fn complete_elicitation(&mut self, elicitation: &str) {
+        let Some(session) = self.session.as_ref().filter(|session| session.knows_elicitations()) else {
+            return;
+        };
+        let revision = session.revision;
+        if self.held() > self.config.limits.transmit {
+            return;
+        }
+        let out = self.transmit.buffer();
+        if notify::elicitation_complete(elicitation, revision, out).is_ok() {
+            out.push(b'\n');
+        }
+    }
+
     /// The call is over, and with it what it asked.
     pub(super) fn end_asks(&mut self, call: CallId) {
         while let Some(closed) = self.asks.of(call) {

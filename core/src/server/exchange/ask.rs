@@ -8,6 +8,8 @@ use crate::model::input_required::InputRequest;
 use crate::server::asks::{self, Answer, AskError, AskId, Asking, ClientResponse, Closed};
 use crate::server::call::CallId;
 use crate::server::notify;
+use crate::server::session::SessionState;
+use crate::server::sessions::SessionId;
 use crate::time::{Duration, Now};
 
 impl Exchange {
@@ -68,6 +70,35 @@ impl Exchange {
         if let Some(closed) = self.asks.retract(ask) {
             self.withdraw(&closed, asks::CALL_IS_OVER);
         }
+    }
+
+    /// What the client was sent to a page for is done: tells it so on the stream of the call that asked. Whether it
+    /// did: the call may be over, or have no stream, or the client does not hear of such ends. Then there is still
+    /// [`Sessions::complete_elicitation`](crate::server::Sessions::complete_elicitation) for its
+    /// [`session`](Self::session).
+    ///
+    /// <https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#completion-notifications-for-url-mode-elicitation>
+    pub fn complete_elicitation(&mut self, now: Now, call: CallId, elicitation: &str) -> bool {
+        let on_connection =
+            self.on_connection(now, |connection| connection.complete_elicitation(now, elicitation));
+        if on_connection.is_some() {
+            return true;
+        }
+        let knows = self.state.as_ref().is_some_and(SessionState::knows_elicitations);
+        if !knows || self.is_full() || !self.reply.may_stream() {
+            return false;
+        }
+        let Some(running) = self.calls.get_mut(call) else { return false };
+        let revision = running.revision;
+        let head =
+            self.reply.notification(|out| notify::elicitation_complete(elicitation, revision, out).is_ok());
+        self.reported(now, head);
+        true
+    }
+
+    /// The session that the request belongs to, once it is known to be there.
+    pub fn session(&self) -> Option<&SessionId> {
+        self.session.as_ref().filter(|_| self.state.is_some())
     }
 
     /// A response has come through another exchange of the session; see

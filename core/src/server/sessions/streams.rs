@@ -15,6 +15,7 @@ use alloc::vec::Vec;
 use super::{Session, SessionAnswer, SessionId, SessionOutput, Sessions};
 use crate::server::events::{Event, EventId, StreamId};
 use crate::server::exchange::ExchangeId;
+use crate::server::notify;
 use crate::server::session::SessionState;
 use crate::time::Now;
 
@@ -206,6 +207,19 @@ impl Sessions {
     /// many gives way (see [`Limits::events`](crate::limits::Limits::events)).
     pub fn send(&mut self, _now: Now, session: &SessionId, message: &[u8]) {
         self.send_shared(session, &Arc::from(message));
+    }
+
+    /// What the client of a session was sent to a page for is done: tells it so, as [`send`](Self::send) does, unless
+    /// its revision has no names for elicitations or it cannot be asked for any by URL. Nothing happens where there is
+    /// no such session.
+    ///
+    /// <https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#completion-notifications-for-url-mode-elicitation>
+    pub fn complete_elicitation(&mut self, now: Now, session: &SessionId, elicitation: &str) {
+        let Some(state) = self.state(session).filter(|state| state.knows_elicitations()) else { return };
+        let mut message = Vec::new();
+        if notify::elicitation_complete(elicitation, state.revision, &mut message).is_ok() {
+            self.send(now, session, &message);
+        }
     }
 
     pub(super) fn send_shared(&mut self, session: &SessionId, message: &Arc<[u8]>) {

@@ -1,13 +1,14 @@
-//! Asking for sessions on behalf of an exchange.
+//! Asking for sessions on behalf of an exchange, and telling its session what comes later.
 
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use mcp_proto::server::{QueryId, SessionAnswer, SessionQuery};
+use mcp_proto::server::{CallId, QueryId, SessionAnswer, SessionQuery};
 
 use super::ExchangeHandle;
+use crate::context::Tell;
 use crate::runtime::Runtime;
 use crate::server::gate::Pass;
 use crate::server::store::{Found, Stored};
@@ -42,6 +43,23 @@ impl<R: Runtime> ExchangeHandle<R> {
         };
         // Its head is there until the first call begins, and this is asked before.
         self.owner.get_or_init(|| self.service.owner_of(self.id, &head, principal.as_deref())).clone()
+    }
+}
+
+impl<R: Runtime> ExchangeHandle<R> {
+    /// Tells the client that an elicitation is complete: on the stream of the call, or else on that of its session.
+    pub(super) fn tells_of_elicitations(&self, call: CallId) -> Tell {
+        let session = self.lock().machine.session().cloned();
+        let (exchange, service) = (self.this.clone(), Arc::downgrade(&self.service));
+        Box::new(move |elicitation| {
+            let told = exchange.upgrade().is_some_and(|exchange| {
+                exchange.say(|machine, now| machine.complete_elicitation(now, call, elicitation))
+            });
+            if let (false, Some(session), Some(service)) = (told, &session, service.upgrade()) {
+                service.sessions().complete_elicitation(service.now(), session, elicitation);
+                service.route();
+            }
+        })
     }
 }
 

@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 #[derive(Deserialize, JsonSchema)]
-struct Nothing {}
+pub struct Nothing {}
 
 #[derive(Deserialize, JsonSchema)]
 struct Seat {

@@ -255,6 +255,48 @@ fn codes_without_a_meaning_are_errors_like_any_other() {
     }
 }
 
+/// ELIC-19, ELIC-21, ELIC-22: to the letter, during the call and after it, in the one revision that has it, and to a
+/// client that can be sent to pages.
+#[test]
+fn the_end_of_an_elicitation_is_told_where_it_has_a_name() {
+    let complete =
+        r#"{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"e1"}}"#;
+    let (mut client, call) = asking(V);
+    client.server.complete_elicitation(now(), "e1");
+    assert_eq!(client.received(), [complete]);
+    client.server.respond(now(), call, &text("done"));
+    client.received();
+    client.server.complete_elicitation(now(), "e1");
+    assert_eq!(client.received(), [complete]);
+    client.end(End::Complete);
+    client.server.complete_elicitation(now(), "e1");
+    assert!(client.received().is_empty());
+
+    for version in ["2024-11-05", "2025-03-26", "2025-06-18"] {
+        let mut client = Client::able(config(), version, ALL);
+        client.server.complete_elicitation(now(), "e1");
+        assert!(client.received().is_empty(), "{version}");
+    }
+    let mut modern = Client::new(config());
+    modern.call(&modern_call("1"));
+    modern.server.complete_elicitation(now(), "e1");
+    assert!(modern.received().is_empty());
+    let mut unable = Client::able(config(), V, r#"{"elicitation":{}}"#);
+    unable.server.complete_elicitation(now(), "e1");
+    assert!(unable.received().is_empty());
+}
+
+/// ELIC-22: what cannot be sent is dropped, however often it is said.
+#[test]
+fn ends_of_elicitations_are_held_within_the_bound() {
+    let limits = limits(|limits| limits.transmit = 100);
+    let mut client = Client::able(config().limits(limits), V, ALL);
+    for _ in 0..9 {
+        client.server.complete_elicitation(now(), "e1");
+    }
+    assert_eq!(client.received().len(), 2);
+}
+
 /// `Limits::asks` is reached exactly, and passed by one.
 #[test]
 fn open_asks_are_bounded() {

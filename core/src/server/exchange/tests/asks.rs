@@ -61,6 +61,40 @@ fn a_call_asks_on_its_stream_and_is_answered_by_a_post() {
     assert!(trip.ended && trip.events().len() == 2);
 }
 
+/// ELIC-19, ELIC-22: the end of an elicitation is told on the stream of the call that asked, as long as there is one;
+/// the session is known for what comes later.
+#[test]
+fn the_end_of_an_elicitation_is_told_on_the_stream_of_its_call() {
+    let complete =
+        r#"{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"e1"}}"#;
+    let able = r#"{"elicitation":{"url":{}}}"#;
+    let mut web = Web::new(config());
+    let session = web.open_able(V, able);
+    let mut trip = web.ask(legacy_head(Some(&session)), CALL);
+    let call = trip.calls[0].0;
+    assert!(trip.exchange.complete_elicitation(now(), call, "e1"));
+    web.drive(&mut trip);
+    assert_eq!(trip.events(), [complete]);
+    trip.exchange.respond(now(), call, &text("done"));
+    assert!(!trip.exchange.complete_elicitation(now(), call, "e1"));
+    assert_eq!(trip.exchange.session(), Some(&session));
+    web.drive(&mut trip);
+    assert_eq!(trip.events().len(), 2);
+
+    for (version, able) in [("2025-06-18", able), (V, r#"{"elicitation":{}}"#)] {
+        let session = web.open_able(version, able);
+        let mut trip = web.ask(legacy_head(Some(&session)), CALL);
+        assert!(!trip.exchange.complete_elicitation(now(), trip.calls[0].0, "e1"));
+        web.drive(&mut trip);
+        assert!(trip.body.is_empty());
+    }
+    let mut plain = web.ask(with(legacy_head(Some(&session)), &[("accept", Some("application/json"))]), CALL);
+    assert!(!plain.exchange.complete_elicitation(now(), plain.calls[0].0, "e1"));
+    let mut modern = web.ask(call_head(), &modern_call(""));
+    assert!(!modern.exchange.complete_elicitation(now(), modern.calls[0].0, "e1"));
+    assert_eq!(modern.exchange.session(), None);
+}
+
 /// HTTPL-06: what nobody waits for is accepted and told to people.
 #[test]
 fn stray_answers_are_accepted_and_ignored() {

@@ -4,7 +4,8 @@ use alloc::string::{String, ToString};
 use super::*;
 use crate::dialect::Revision;
 use crate::entropy::Seed;
-use crate::model::capabilities::ClientCapabilities;
+use crate::model::Json;
+use crate::model::capabilities::{ClientCapabilities, ElicitationCapability};
 use crate::model::lifecycle::{Implementation, InitializeRequestParams};
 use crate::server::sessions::SessionQuery;
 use crate::server::testing::{at, limits};
@@ -15,9 +16,13 @@ fn table() -> Sessions {
 }
 
 fn open(table: &mut Sessions) -> SessionId {
+    open_able(table, Revision::V2025_11_25, ClientCapabilities::new())
+}
+
+fn open_able(table: &mut Sessions, revision: Revision, capabilities: ClientCapabilities) -> SessionId {
     let client = Implementation::new("kiln", "0.3.0");
-    let params = InitializeRequestParams::new("2025-11-25", ClientCapabilities::new(), client);
-    let state = SessionState::open(Revision::V2025_11_25, params);
+    let params = InitializeRequestParams::new("2025-11-25", capabilities, client);
+    let state = SessionState::open(revision, params);
     match table.handle_query(at(0), SessionQuery::Open { state }) {
         SessionAnswer::Opened { session } => session,
         answer => panic!("{answer:?}"),
@@ -69,6 +74,43 @@ fn outputs(table: &mut Sessions) -> Vec<String> {
             output => format!("{output:?}"),
         })
         .collect()
+}
+
+/// ELIC-19, ELIC-22: the end of an elicitation goes to the session that was asked and to no other, in the one revision
+/// that has it; where nobody listens, it waits.
+#[test]
+fn the_end_of_an_elicitation_is_told_to_its_own_session() {
+    let able =
+        || ClientCapabilities::new().elicitation(ElicitationCapability::new().url(Json::empty_object()));
+    let mut table = table();
+    let asked = open_able(&mut table, Revision::V2025_11_25, able());
+    let others = [
+        open_able(&mut table, Revision::V2025_11_25, able()),
+        open_able(&mut table, Revision::V2025_06_18, able()),
+        open(&mut table),
+    ];
+    let told = |by: u64| {
+        format!(
+            r#"{by} {{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{{"elicitationId":"e1"}}}}"#
+        )
+    };
+    listening(&mut table, &asked, 1, None);
+    for (other, by) in others.iter().zip(2..) {
+        listening(&mut table, other, by, None);
+    }
+    table.complete_elicitation(at(2), &asked, "e1");
+    assert_eq!(outputs(&mut table), [told(1)]);
+    table.complete_elicitation(at(2), &others[1], "e1");
+    table.complete_elicitation(at(2), &others[2], "e1");
+    table.complete_elicitation(at(2), &SessionId::new("none"), "e1");
+    assert!(outputs(&mut table).is_empty());
+
+    let query = SessionQuery::Detach { session: asked.clone(), exchange: exchange(1) };
+    table.handle_query(at(3), query);
+    table.complete_elicitation(at(3), &asked, "e1");
+    assert!(outputs(&mut table).is_empty());
+    let missed = listening(&mut table, &asked, 9, None).missed;
+    assert_eq!(texts(&missed), [&told(9)[2..]]);
 }
 
 /// HTTPL-29, HTTPL-35: once, on the stream that was opened last; before there is one, it waits.
