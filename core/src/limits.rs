@@ -40,9 +40,9 @@ pub struct Limits {
     pub client_details: usize,
     /// How long a legacy session may sit unused. Default 30 min; then it is reclaimed and answers 404.
     pub session_idle: Duration,
-    /// How long whoever keeps the legacy sessions may take to answer a request of one. Default 30 s; then the
-    /// request is answered 503. How many wait is bounded by [`in_flight`](Self::in_flight) for a session, and by
-    /// [`accepted`](Self::accepted) for all.
+    /// How long whoever keeps the legacy sessions, or the streams of HTTP with SSE, may take to answer a request of
+    /// one. Default 30 s; then the request is answered 503. How many wait is bounded by
+    /// [`in_flight`](Self::in_flight) for a session, and by [`accepted`](Self::accepted) for all.
     pub session_answer: Duration,
     /// Events of one legacy session that are kept, for a client that lost its connection and for messages that
     /// wait for a stream. Default 1,024; the oldest give way.

@@ -150,6 +150,17 @@ impl Connection {
     /// Bytes have come. All messages that they complete are processed, unless so much is waiting to be sent
     /// that the rest has to be held back; see [`wants_read`](Self::wants_read).
     pub fn handle_bytes(&mut self, _now: Now, bytes: &[u8]) {
+        self.take(bytes);
+    }
+
+    /// One message has come, a line without its end. What comes of it is of this sender.
+    pub(super) fn handle_message(&mut self, message: &str, sender: Option<Arc<Principal>>) {
+        self.link.principal = sender;
+        self.take(message.as_bytes());
+        self.take(b"\n");
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
         if self.input != Input::Open {
             return;
         }
@@ -243,11 +254,6 @@ impl Connection {
     /// [`poll_output`](Self::poll_output).
     pub fn wants_read(&self) -> bool {
         self.input == Input::Open && self.read >= self.backlog.len() && !self.link.is_full()
-    }
-
-    /// Bytes that are held without being processed.
-    pub(super) fn backlog(&self) -> usize {
-        self.backlog.len() - self.read
     }
 
     /// Whether the stream may be closed: the input has ended or [`shutdown`](Self::shutdown) was called, no

@@ -433,7 +433,7 @@ impl Exchange {
                 let interval = if primes { interval.min(stream::PRIME_AFTER) } else { interval };
                 Some((self.quiet_since + interval, WakeReason::Comment))
             }
-            Stage::Asking(..) => {
+            Stage::Asking(..) | Stage::Joining | Stage::Passing => {
                 let until = self.quiet_since + self.config.limits.session_answer;
                 Some((until, WakeReason::SessionAnswer))
             }
@@ -441,9 +441,7 @@ impl Exchange {
             | Stage::Listening(_)
             | Stage::Running
             | Stage::Carrying { .. }
-            | Stage::Joining
             | Stage::Connected(_)
-            | Stage::Passing
             | Stage::Answered => None,
         }
     }
@@ -462,11 +460,10 @@ impl Exchange {
                 self.refuse(None, Era::Modern, &admit::too_slow());
             }
             Some(WakeReason::Authentication) => self.settle_with(&AuthRefusal::Unavailable),
-            Some(WakeReason::SessionAnswer) => {
-                if let Stage::Asking(query, _) = self.stage {
-                    self.handle_session(now, query, SessionAnswer::Unavailable);
-                }
-            }
+            Some(WakeReason::SessionAnswer) => match self.stage {
+                Stage::Asking(query, _) => self.handle_session(now, query, SessionAnswer::Unavailable),
+                _ => self.miss_sse(),
+            },
             Some(_) => {
                 self.quiet_since = now.mono;
                 if !self.is_full() {

@@ -437,7 +437,7 @@ fn run_exchange(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
             21 => exchange.handle_admission(now, admission(script.byte())),
             22 => exchange.publish(now, &change(script.byte())),
             23 => match script.byte() {
-                0..150 => exchange.handle_message(now, script.message()),
+                0..150 => exchange.handle_message(now, script.message(), None),
                 150..160 => exchange.handle_sse(now, SseAnswer::Stalled),
                 160..200 => exchange.handle_sse(now, SseAnswer::Done),
                 200.. => exchange.shutdown(now),

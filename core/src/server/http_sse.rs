@@ -13,6 +13,7 @@ use core::fmt;
 
 use super::exchange::ExchangeId;
 use super::policy::HttpPolicy;
+use super::principal::Principal;
 use super::sessions::{Caller, SessionId};
 use crate::entropy::{Entropy, Seed};
 use crate::error::ApiMisuse;
@@ -119,13 +120,13 @@ impl SseSessions {
                 self.open.insert(session.clone(), Stream { exchange, caller, takes: true });
                 SseAnswer::Opened { session }
             }
-            SseQuery::Send { session, message, caller } => {
+            SseQuery::Send { session, message, caller, sender } => {
                 match self.open.get(&session).filter(|stream| stream.is_of(&caller)) {
                     None => SseAnswer::Missing,
                     Some(stream) if !stream.takes => SseAnswer::Stalled,
                     Some(stream) => {
                         let exchange = stream.exchange;
-                        self.outputs.push_back(SseOutput { exchange, message });
+                        self.outputs.push_back(SseOutput { exchange, message, sender });
                         SseAnswer::Done
                     }
                 }
@@ -183,6 +184,8 @@ pub enum SseQuery {
         message: String,
         /// Who sends it.
         caller: Caller,
+        /// The same as the application has recognised it, with the scopes of the token that came with the message.
+        sender: Option<Arc<Principal>>,
     },
     /// Whether a stream takes further messages has changed.
     Takes {
@@ -241,18 +244,20 @@ pub enum SseAnswer {
     Missing,
     /// As many are open as may be.
     Full,
-    /// The client does not read what it is sent.
+    /// The stream takes no message for now: its client does not read what it is sent, or the server is busy.
     Stalled,
 }
 
 /// A message that goes to [`Exchange::handle_message`](super::Exchange::handle_message). Prints without it.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct SseOutput {
     /// The exchange that it is for.
     pub exchange: ExchangeId,
     /// The message.
     pub message: String,
+    /// Who sent it, as far as that was recognised.
+    pub sender: Option<Arc<Principal>>,
 }
 
 impl fmt::Debug for SseOutput {

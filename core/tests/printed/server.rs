@@ -338,7 +338,7 @@ impl Web {
         }
         while let Some(output) = self.streams.poll_output() {
             self.reader.read("tables", &output);
-            trip.exchange.handle_message(now(), &output.message);
+            trip.exchange.handle_message(now(), &output.message, output.sender);
         }
         self.drive("delivery", trip);
     }

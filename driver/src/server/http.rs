@@ -179,7 +179,7 @@ impl<R: Runtime> HttpService<R> {
                     break;
                 };
                 if let Some(exchange) = self.routed(output.exchange) {
-                    exchange.feed_message(&output.message);
+                    exchange.feed_message(output);
                     fed.push(exchange);
                 }
             }

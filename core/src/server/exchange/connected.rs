@@ -4,6 +4,7 @@
 //! <https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse>
 
 use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -15,6 +16,7 @@ use crate::error::code;
 use crate::head::End;
 use crate::server::connection::{Connection, Output};
 use crate::server::http_sse::{SseAnswer, SseQuery};
+use crate::server::principal::Principal;
 use crate::server::refusal::Refusal;
 use crate::server::sessions::SessionId;
 use crate::time::Now;
@@ -26,6 +28,31 @@ pub(super) struct Connected {
     session: SessionId,
     /// Whether the table knows that further messages are taken.
     takes: bool,
+    /// Messages that came when no more were taken, and who sent each.
+    held: VecDeque<(String, Option<Arc<Principal>>)>,
+    held_bytes: usize,
+}
+
+impl Connected {
+    fn hold(&mut self, message: &str, sender: Option<Arc<Principal>>) {
+        self.held_bytes += message.len();
+        self.held.push_back((String::from(message), sender));
+    }
+
+    /// Goes on with the next message, if there is one and the connection takes it.
+    fn go_on(&mut self) -> bool {
+        if !self.connection.wants_read() {
+            return false;
+        }
+        let Some((message, sender)) = self.held.pop_front() else { return false };
+        self.held_bytes -= message.len();
+        self.connection.handle_message(&message, sender);
+        true
+    }
+
+    fn takes_more(&self) -> bool {
+        self.held.is_empty() && self.connection.wants_read()
+    }
 }
 
 impl fmt::Debug for Connected {
@@ -35,8 +62,15 @@ impl fmt::Debug for Connected {
 }
 
 impl Exchange {
-    /// The table of streams has answered. An answer that nobody waits for is ignored.
+    /// The table of streams has answered. An answer that nobody waits for is ignored, and a stream that nobody waits for
+    /// is closed.
     pub fn handle_sse(&mut self, now: Now, answer: SseAnswer) {
+        if let SseAnswer::Opened { session } = &answer
+            && !self.waits_for(session)
+        {
+            let session = session.clone();
+            self.outputs.push_back(ExchangeOutput::Sse(SseQuery::Close { session }));
+        }
         let refused = |status, message: &'static str| {
             Refusal::plain(code::INVALID_REQUEST, message).with_status(status)
         };
@@ -47,7 +81,9 @@ impl Exchange {
                 return self.outputs.extend(head);
             }
             (Stage::Passing, SseAnswer::Missing) => refused(404, "there is no such session; open a stream"),
-            (Stage::Passing, SseAnswer::Stalled) => refused(503, "read from the stream before you send more"),
+            (Stage::Passing, SseAnswer::Stalled) => {
+                refused(503, "the stream takes no more for now; read from it, and try again")
+            }
             (Stage::Joining, SseAnswer::Full) => refused(503, "too many streams are open"),
             // The table answered something else than what was asked.
             (Stage::Joining | Stage::Passing, _) => refused(500, "the session could not be asked"),
@@ -56,21 +92,37 @@ impl Exchange {
         self.refuse(None, Era::Legacy, &refusal);
     }
 
-    /// A message for the server on this stream has come in another exchange; see
-    /// [`SseOutput`](crate::server::SseOutput). Without such a stream nothing happens.
-    pub fn handle_message(&mut self, now: Now, message: &str) {
+    /// Whether a stream that the table says is open is, or can become, that of this exchange.
+    fn waits_for(&self, opened: &SessionId) -> bool {
+        match &self.stage {
+            Stage::Joining => true,
+            Stage::Connected(connected) => connected.session == *opened,
+            _ => false,
+        }
+    }
+
+    /// The table of streams does not answer.
+    pub(super) fn miss_sse(&mut self) {
+        let refusal =
+            Refusal::plain(code::INTERNAL, "the session could not be asked in time").with_status(503);
+        self.refuse(None, Era::Legacy, &refusal);
+    }
+
+    /// A message for the server on this stream has come in another exchange, from this sender; see
+    /// [`SseOutput`](crate::server::SseOutput). What comes of it is of the sender, whose token may have other scopes than
+    /// the one that opened the stream. Without such a stream nothing happens.
+    pub fn handle_message(&mut self, now: Now, message: &str, sender: Option<Arc<Principal>>) {
         let most = self.config.limits.message;
-        if let Stage::Connected(connected) = &self.stage
-            && connected.connection.backlog() > most
-        {
+        let Stage::Connected(connected) = &mut self.stage else { return };
+        if connected.held_bytes > most {
             // They came all at once, and the client does not read.
             self.reply.end(None);
             return self.disconnect(now);
         }
-        self.on_connection(now, |connection| {
-            connection.handle_bytes(now, message.as_bytes());
-            connection.handle_bytes(now, b"\n");
-        });
+        connected.hold(message, sender);
+        if self.relay() {
+            self.quiet_since = now.mono;
+        }
     }
 
     /// A GET asks for a stream.
@@ -87,8 +139,13 @@ impl Exchange {
     pub(super) fn pass(&mut self, body: Vec<u8>) {
         match self.message(body) {
             Ok((session, message)) => {
-                let caller = self.caller();
-                self.outputs.push_back(ExchangeOutput::Sse(SseQuery::Send { session, message, caller }));
+                let (caller, sender) = (self.caller(), self.principal.clone());
+                self.outputs.push_back(ExchangeOutput::Sse(SseQuery::Send {
+                    session,
+                    message,
+                    caller,
+                    sender,
+                }));
                 self.stage = Stage::Passing;
             }
             Err(refusal) => self.refuse(None, Era::Modern, &refusal),
@@ -121,7 +178,13 @@ impl Exchange {
             connection.handle_principal(now, Arc::clone(principal));
         }
         self.quiet_since = now.mono;
-        self.stage = Stage::Connected(Box::new(Connected { connection, session, takes: true }));
+        self.stage = Stage::Connected(Box::new(Connected {
+            connection,
+            session,
+            takes: true,
+            held: VecDeque::new(),
+            held_bytes: 0,
+        }));
     }
 
     /// Says something to the connection, if there is one; `None` otherwise.
@@ -134,19 +197,25 @@ impl Exchange {
         Some(said)
     }
 
-    /// Moves what the connection has to send onto the stream, as far as there is room. Whether there was any.
+    /// Moves what the connection has to send onto the stream, as far as there is room, and goes on with what was held
+    /// back. Whether there was anything to send.
     pub(super) fn relay(&mut self) -> bool {
         let Stage::Connected(connected) = &mut self.stage else { return false };
         let mut moved = false;
-        while self.reply.transmit.len() <= self.config.limits.transmit {
-            let lines = connected.connection.transmit();
-            // Each message is a line, and written whole.
-            let Some(end) = lines.iter().position(|byte| *byte == b'\n') else { break };
-            self.reply.message(lines.get(..end).unwrap_or_default());
-            connected.connection.advance(end + 1);
-            moved = true;
+        loop {
+            while self.reply.transmit.len() <= self.config.limits.transmit {
+                let lines = connected.connection.transmit();
+                // Each message is a line, and written whole.
+                let Some(end) = lines.iter().position(|byte| *byte == b'\n') else { break };
+                self.reply.message(lines.get(..end).unwrap_or_default());
+                connected.connection.advance(end + 1);
+                moved = true;
+            }
+            if !connected.go_on() {
+                break;
+            }
         }
-        let takes = connected.connection.wants_read();
+        let takes = connected.takes_more();
         if core::mem::replace(&mut connected.takes, takes) != takes {
             let session = connected.session.clone();
             self.outputs.push_back(ExchangeOutput::Sse(SseQuery::Takes { session, takes }));
@@ -162,9 +231,16 @@ impl Exchange {
         loop {
             let Stage::Connected(connected) = &mut self.stage else { return None };
             let Some(output) = connected.connection.poll_output() else {
-                // It may have gone on with what was held back.
+                let held = connected.held.len();
                 self.relay();
-                return self.outputs.pop_front();
+                if let Some(output) = self.outputs.pop_front() {
+                    return Some(output);
+                }
+                match &self.stage {
+                    // That may have something to say.
+                    Stage::Connected(connected) if connected.held.len() < held => continue,
+                    _ => return None,
+                }
             };
             if let Some(output) = self.as_own(output) {
                 return Some(output);

@@ -89,7 +89,7 @@ fn session(query: &SessionQuery) -> String {
 fn sse(query: &SseQuery) -> String {
     match query {
         SseQuery::Open { exchange, caller } => format!("{exchange:?} {:?} {:?}", caller.owner, caller.origin),
-        SseQuery::Send { session, message, caller } => {
+        SseQuery::Send { session, message, caller, .. } => {
             format!("{} {message} {:?} {:?}", session.as_str(), caller.owner, caller.origin)
         }
         SseQuery::Takes { session, takes } => format!("{} {takes}", session.as_str()),

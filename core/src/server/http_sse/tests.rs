@@ -23,7 +23,12 @@ fn opened(table: &mut SseSessions, number: u64, caller: Caller) -> SessionId {
 }
 
 fn send(table: &mut SseSessions, session: &SessionId, caller: Caller) -> SseAnswer {
-    table.handle_query(SseQuery::Send { session: session.clone(), message: "{}".into(), caller })
+    table.handle_query(SseQuery::Send {
+        session: session.clone(),
+        message: "{}".into(),
+        caller,
+        sender: None,
+    })
 }
 
 /// SEC-12: 128 bits of chance, another for each stream.

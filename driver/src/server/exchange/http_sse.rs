@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use mcp_proto::server::{Change, SseQuery, Target};
+use mcp_proto::server::{Change, SseOutput, SseQuery, Target};
 
 use super::{ExchangeHandle, Inner};
 use crate::deprecated::Deprecated;
@@ -69,11 +69,11 @@ impl<R: Runtime> ExchangeHandle<R> {
     }
 
     /// A message for its stream; [`serve_messages`](Self::serve_messages) is to follow.
-    pub(in crate::server) fn feed_message(&self, message: &str) {
+    pub(in crate::server) fn feed_message(&self, output: SseOutput) {
         let now = self.service.now();
         let mut inner = self.lock();
         inner.refresh(now);
-        inner.machine.handle_message(now, message);
+        inner.machine.handle_message(now, &output.message, output.sender);
     }
 
     /// Serves what came for its stream.

@@ -1,6 +1,8 @@
 use super::*;
 use crate::model::input_required::InputRequest;
-use crate::server::{Change, HttpSse, Principal, ResourceServer};
+use crate::server::{Change, HttpSse, Principal, ResourceServer, SseAnswer};
+
+const CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#;
 
 fn old(config: Config) -> Web {
     let mut config = config;
@@ -39,7 +41,7 @@ fn post(web: &mut Web, stream: &mut Trip, endpoint: &str, message: &str) -> u16 
 
 fn deliver(web: &mut Web, stream: &mut Trip) {
     while let Some(output) = web.streams.poll_output() {
-        stream.exchange.handle_message(now(), &output.message);
+        stream.exchange.handle_message(now(), &output.message, output.sender);
     }
     web.drive(stream);
 }
@@ -247,7 +249,7 @@ fn a_client_that_does_not_read_may_not_send() {
     for _ in 0..400 {
         let trip = web.ask(post_head(&endpoint), PING);
         while let Some(output) = web.streams.poll_output() {
-            stream.exchange.handle_message(now(), &output.message);
+            stream.exchange.handle_message(now(), &output.message, output.sender);
         }
         while let Some(output) = stream.exchange.poll_output() {
             let ExchangeOutput::Sse(query) = output else { panic!("{output:?}") };
@@ -272,7 +274,7 @@ fn a_client_that_sends_all_at_once_and_does_not_read_is_let_go() {
     let mut web = old(config().limits(limits(|limits| (limits.transmit, limits.message) = (200, 1_000))));
     let (mut stream, _) = greeted(&mut web);
     let sent = (0..).take_while(|_| {
-        stream.exchange.handle_message(now(), PING);
+        stream.exchange.handle_message(now(), PING, None);
         !matches!(stream.exchange.stage, Stage::Answered)
     });
     let sent = sent.take(1_000).count();
@@ -348,13 +350,12 @@ fn methods_need_the_same_scopes_as_elsewhere() {
     let mut config = config();
     config.http = config.http.resource_server(server);
     let mut web = old(config);
-    let changed = r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#;
     let unknown = CALL.replace("add", "none");
     for (scopes, lets) in [(&[][..], false), (&["read"], false), (&["write"], true)] {
         web.principal = Some(Arc::new(Principal::new("ada").scopes(scopes.iter().copied())));
         let (mut stream, endpoint) = greeted(&mut web);
         stream.told.clear();
-        for message in [CALL, changed, LIST, &unknown.replace(":7", ":8"), PING] {
+        for message in [CALL, CHANGED, LIST, &unknown.replace(":7", ":8"), PING] {
             assert_eq!(post(&mut web, &mut stream, &endpoint, message), 202);
         }
         assert_eq!(stream.calls.len(), usize::from(lets), "{scopes:?} {}", stream.body);
@@ -367,4 +368,97 @@ fn methods_need_the_same_scopes_as_elsewhere() {
             stream.told
         );
     }
+}
+
+/// AUTHS-17, SSEL-06: a message is of whoever POSTed it: a token with more scopes is heard, one with fewer does not act
+/// with those of the stream, and neither does what was held back.
+#[test]
+fn a_message_is_of_its_sender() {
+    let mut config = config().limits(limits(|limits| (limits.in_flight, limits.notifications) = (1, 1)));
+    let server = ResourceServer::new("https://api.example/mcp").method_scopes("tools/call", ["write"]);
+    config.http = config.http.resource_server(server);
+    let mut web = old(config);
+    let of = |scope: &str| Some(Arc::new(Principal::new("ada").scopes([scope.to_string()])));
+    web.principal = of("read");
+    let (mut stream, endpoint) = greeted(&mut web);
+    assert_eq!(post(&mut web, &mut stream, &endpoint, CALL), 202);
+    assert!(stream.calls.is_empty() && stream.body.contains("have the scopes"), "{}", stream.body);
+    web.principal = of("write");
+    assert_eq!(post(&mut web, &mut stream, &endpoint, CALL), 202);
+    assert!(stream.calls[0].1.principal().unwrap().has_scope("write"));
+    stream.exchange.respond(now(), stream.calls.remove(0).0, &text("done"));
+    web.drive(&mut stream);
+    for (message, scope) in [(CHANGED, "write"), (CHANGED, "write"), (CALL, "read"), (PING, "write")] {
+        stream.exchange.handle_message(now(), message, of(scope));
+    }
+    web.drive(&mut stream);
+    assert!(stream.calls.is_empty() && stream.told.len() >= 2, "{:?}", stream.told);
+    assert!(stream.body.ends_with("\"result\":{}}\n\n"), "{}", stream.body);
+}
+
+/// What is held back comes out in one go: after the last output there is none until something happens.
+#[test]
+fn what_was_held_back_is_told_before_the_last_output() {
+    let limits = limits(|limits| (limits.in_flight, limits.notifications) = (1, 1));
+    let mut web = old(config().limits(limits));
+    let (mut stream, _) = greeted(&mut web);
+    for _ in 0..7 {
+        stream.exchange.handle_message(now(), CHANGED, None);
+    }
+    let outputs: Vec<_> = core::iter::from_fn(|| stream.exchange.poll_output()).collect();
+    let told = outputs.iter().filter(|output| matches!(output, ExchangeOutput::Notification { .. })).count();
+    assert_eq!(told, 7, "{outputs:?}");
+}
+
+/// SEC-12: a stream that is opened when nobody waits for it any more is closed, and no other.
+#[test]
+fn a_stream_that_is_opened_too_late_is_closed() {
+    let web = &mut old(config());
+    let mut exchange = Exchange::new(now(), ExchangeId::new(9), Arc::clone(&web.config), stream_head());
+    exchange.handle_end(now(), End::Complete);
+    let Some(ExchangeOutput::Sse(query)) = exchange.poll_output() else { panic!() };
+    exchange.give_up(now());
+    let answer = web.streams.handle_query(query);
+    exchange.handle_sse(now(), answer);
+    while let Some(output) = exchange.poll_output() {
+        if let ExchangeOutput::Sse(query) = output {
+            web.streams.handle_query(query);
+        }
+    }
+    assert!(web.streams.is_empty());
+
+    let (mut stream, endpoint) = greeted(web);
+    let session = SessionId::new(endpoint.split_once('=').unwrap().1);
+    stream.exchange.handle_sse(now(), SseAnswer::Opened { session });
+    web.drive(&mut stream);
+    assert_eq!(web.streams.len(), 1);
+}
+
+/// Limits::session_answer: a table of streams that does not answer is given up, by who opens a stream and by who sends.
+#[test]
+fn a_table_of_streams_that_does_not_answer_is_given_up() {
+    let web = old(config());
+    for head in [stream_head(), post_head("/messages?sessionId=a")] {
+        let mut exchange = Exchange::new(now(), ExchangeId::new(9), Arc::clone(&web.config), head);
+        exchange.handle_body(now(), PING.as_bytes());
+        exchange.handle_end(now(), End::Complete);
+        assert!(matches!(exchange.poll_output(), Some(ExchangeOutput::Sse(_))));
+        let due = exchange.poll_timeout().unwrap();
+        assert_eq!(due, now().mono + web.config.limits.session_answer);
+        assert_eq!(exchange.wake_reason(), Some(WakeReason::SessionAnswer));
+        exchange.handle_timeout(Now { mono: due, ..now() });
+        let Some(ExchangeOutput::Head(head, _)) = exchange.poll_output() else { panic!() };
+        assert_eq!((head.status, exchange.poll_timeout()), (503, None));
+    }
+}
+
+/// A client that is to send no more for now may read well: the server may be busy. The text is right for both.
+#[test]
+fn a_message_that_is_not_taken_is_to_be_tried_again() {
+    let mut web = old(config());
+    let (_stream, endpoint) = greeted(&mut web);
+    let session = SessionId::new(endpoint.split_once('=').unwrap().1);
+    web.streams.handle_query(SseQuery::Takes { session, takes: false });
+    let trip = web.ask(post_head(&endpoint), PING);
+    assert!(trip.status() == 503 && trip.body.contains("try again"), "{}", trip.body);
 }
