@@ -16,6 +16,7 @@ pub(crate) enum Deprecated {
     Roots,
     Sampling,
     IncludeContext,
+    #[cfg(feature = "http")]
     HttpSse,
 }
 
@@ -46,6 +47,7 @@ impl Deprecated {
             Self::Sampling => {
                 "sampling is deprecated by revision 2026-07-28: call the interface of a model's provider"
             }
+            #[cfg(feature = "http")]
             Self::HttpSse => {
                 "HTTP with SSE is deprecated since revision 2025-03-26: clients should use Streamable HTTP"
             }
