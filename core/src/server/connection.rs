@@ -231,8 +231,10 @@ impl Connection {
     /// The time has come, or not: early, late and repeated calls are harmless.
     pub fn handle_timeout(&mut self, now: Now) {
         self.link.expire_asks(now.mono);
-        if self.drained_at().is_some_and(|drain| drain <= now.mono) {
+        // What was held behind a handshake comes up once that is given up, and is as late.
+        while self.drained_at().is_some_and(|drain| drain <= now.mono) {
             self.link.give_up();
+            self.resume();
         }
     }
 

@@ -298,8 +298,7 @@ fn run_connection(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
         }
     }
     connection.handle_end(at(clock), End::Complete);
-    // Handshakes that wait behind each other are given up one by one, each in a moment of its own.
-    for _ in 0..=in_flight + notifications + data.len() {
+    for _ in 0..=in_flight + notifications {
         drain_connection(&mut connection, &mut transcript);
         let Some(moment) = connection.poll_timeout() else { break };
         connection.handle_timeout(Now::new(moment, Duration::ZERO));

@@ -114,6 +114,22 @@ fn a_handshake_ends_with_its_stream() {
     }
 }
 
+/// Handshakes that wait behind each other are all too late when the time for what runs is over: one moment ends them.
+#[test]
+fn handshakes_held_behind_each_other_end_together() {
+    let mut client = Client::new(watched(full()));
+    for _ in 0..8 {
+        client.send(&initialize(V));
+    }
+    client.end(End::Complete);
+    let drain = client.server.poll_timeout().unwrap();
+    client.server.handle_timeout(Now::new(drain, now().unix));
+    assert_eq!(client.server.poll_timeout(), None);
+    let cancelled = client.outputs().iter().filter(|output| matches!(output, Output::Cancelled(_))).count();
+    assert_eq!(cancelled, 8);
+    assert!(client.server.is_finished());
+}
+
 /// SUB-03: a subscription begins when it proceeds, and not when it is refused or comes too late.
 #[test]
 fn a_subscription_waits_for_the_application() {
