@@ -91,9 +91,9 @@ pub struct Config {
     /// Whether requests that need no application, such as handshakes and lists, are handed out as calls, too, so that
     /// it may watch and refuse them; see [`Target::Protocol`](super::Target::Protocol). Default `false`.
     pub hand_out_all: bool,
-    /// Whether bytes on a stream that are no message at all are answered with an error without id. Default
-    /// `true`; turn it off where noise is to be expected among the messages. In legacy sessions of revisions
-    /// before 2025-11-25, whose errors must have an id, they are never answered. Requests are always answered.
+    /// Whether bytes on a stream that are no message at all are answered with an error without id, which in legacy
+    /// sessions of revisions before 2025-11-25 is `null`. Default `true`; turn it off where noise is to be expected
+    /// among the messages. Requests are always answered.
     pub answer_noise: bool,
 }
 

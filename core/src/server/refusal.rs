@@ -3,6 +3,7 @@
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 
 use serde_json::value::RawValue;
@@ -10,6 +11,7 @@ use serde_json::value::RawValue;
 use crate::dialect::{Era, Revision};
 use crate::error::{ErrorObject, PeerError, code, status_of};
 use crate::head::Headers;
+use crate::wire::jsonrpc::{self, RequestId};
 
 /// An error that answers a message.
 #[derive(Clone)]
@@ -72,6 +74,16 @@ impl Refusal {
     /// with 200 there (HTTP-23 is of the modern era).
     pub(super) fn status(&self, era: Era) -> u16 {
         self.status.unwrap_or_else(|| status(self.code, era))
+    }
+
+    /// Appends it as the answer to a message, in a session of this revision if there is one. Errors that answer what has
+    /// no readable id have none, but in revisions where they must have one (RPC-20).
+    pub(super) fn write(&self, out: &mut Vec<u8>, id: Option<&RequestId>, session: Option<Revision>) {
+        let needs_id = session.is_some_and(|revision| !revision.dialect().error_without_id);
+        match id {
+            None if needs_id => jsonrpc::write_error_of_null(out, &self.error()),
+            id => jsonrpc::write_error(out, id, &self.error()),
+        }
     }
 
     pub(super) fn error(&self) -> ErrorObject {

@@ -485,14 +485,10 @@ impl Link {
         }
     }
 
-    /// Answers with an error, and tells this side. Where nobody knows what request it answers, the client of a
-    /// session whose revision demands an id is told nothing (RPC-20).
+    /// Answers with an error, and tells this side.
     pub(super) fn refuse(&mut self, id: Option<&RequestId>, refusal: Refusal, batch: Option<u64>) {
         let revision = self.session.as_ref().map(|session| session.revision);
-        if id.is_some() || revision.is_none_or(|revision| revision.dialect().error_without_id) {
-            let error = refusal.error();
-            self.write(batch, |out| jsonrpc::write_error(out, id, &error));
-        }
+        self.write(batch, |out| refusal.write(out, id, revision));
         let diagnostic = Diagnostic::new("jsonrpc", refusal.detail);
         self.diagnose(match id {
             Some(id) => diagnostic.request(id),

@@ -60,10 +60,7 @@ impl Exchange {
                 Err(Malformed { id, error, .. }) => Err((id, Refusal::from(error))),
             };
             if let Err((id, refusal)) = refused {
-                if id.is_some() || state.revision.dialect().error_without_id {
-                    let error = refusal.error();
-                    self.batches.answer(batch, |out| jsonrpc::write_error(out, id.as_ref(), &error));
-                }
+                self.batches.answer(batch, |out| refusal.write(out, id.as_ref(), Some(state.revision)));
                 self.diagnose(Diagnostic::new("jsonrpc", refusal.detail));
             }
         }

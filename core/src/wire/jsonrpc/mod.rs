@@ -23,4 +23,4 @@ pub use message::{Message, Notification, Request, Response};
 pub use params::{decode, decode_at};
 pub(crate) use read::begun_response;
 pub use read::{Batch, Incoming, Malformed, read, read_text};
-pub use write::{write_error, write_notification, write_request, write_result};
+pub use write::{write_error, write_error_of_null, write_notification, write_request, write_result};

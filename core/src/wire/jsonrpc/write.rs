@@ -69,6 +69,18 @@ pub fn write_result<R: Serialize + ?Sized>(
 /// Appends the response to a request that failed. Without an id, for a message that was too malformed to
 /// read one, the member is left out.
 pub fn write_error(out: &mut Vec<u8>, id: Option<&RequestId>, error: &ErrorObject) {
+    error_of(out, id, error);
+}
+
+/// Appends an error for a message that was too malformed to read an id, in revisions before 2025-11-25: their errors
+/// always have one (RPC-20), which then is `null`.
+///
+/// <https://www.jsonrpc.org/specification#response_object>
+pub fn write_error_of_null(out: &mut Vec<u8>, error: &ErrorObject) {
+    error_of(out, Some(&()), error);
+}
+
+fn error_of<I: Serialize>(out: &mut Vec<u8>, id: Option<&I>, error: &ErrorObject) {
     // An id, an integer, a string and JSON text: nothing that can fail to be serialized.
     let _ = write(out, |out| {
         out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",");

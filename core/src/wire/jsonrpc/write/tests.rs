@@ -49,6 +49,14 @@ fn error_without_id_has_no_such_member() {
     assert_eq!(text(out), r#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"no","data":[1,2.0]}}"#);
 }
 
+/// RPC-20: where the member has to be there, it is `null`.
+#[test]
+fn an_error_of_what_has_no_id_may_be_one_of_null() {
+    let mut out = Vec::new();
+    write_error_of_null(&mut out, &ErrorObject::new(-32700, "no"));
+    assert_eq!(text(out), r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}"#);
+}
+
 /// STDIO-01: a line end between the tokens of a part that is JSON text already does not get out.
 #[test]
 fn no_line_end_is_written() {
