@@ -141,9 +141,13 @@ fn protected(config: &Config) -> Arc<Config> {
 
 /// Tokens that reach far enough, not far enough, and not here at all.
 fn grant(choice: u8) -> Grant {
-    let scopes: &[&str] = if choice % 4 < 2 { &["use", "call"] } else { &["use"] };
-    let grant = Grant::new(Principal::new("p").scopes(scopes.iter().copied()));
+    let grant = Grant::new(principal(choice));
     if choice % 4 == 3 { grant } else { grant.audience("https://s.example/mcp") }
+}
+
+fn principal(choice: u8) -> Principal {
+    let scopes: &[&str] = if choice % 4 < 2 { &["use", "call"] } else { &["use"] };
+    Principal::new("p").scopes(scopes.iter().copied())
 }
 
 fn small() -> Limits {
@@ -437,7 +441,10 @@ fn run_exchange(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
             21 => exchange.handle_admission(now, admission(script.byte())),
             22 => exchange.publish(now, &change(script.byte())),
             23 => match script.byte() {
-                0..150 => exchange.handle_message(now, script.message(), None),
+                choice @ 0..150 => {
+                    let sender = (choice % 2 == 0).then(|| Arc::new(principal(choice / 2)));
+                    exchange.handle_message(now, script.message(), sender);
+                }
                 150..160 => exchange.handle_sse(now, SseAnswer::Stalled),
                 160..200 => exchange.handle_sse(now, SseAnswer::Done),
                 200.. => exchange.shutdown(now),
@@ -461,13 +468,12 @@ fn run_exchange(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
     }
     exchange.handle_end(at(clock), End::Complete);
     exchange.handle_grant(at(clock), grant(0));
-    for call in 0..16 {
+    // On a stream of HTTP with SSE each message may be a call.
+    for call in 0..16 + data.len() as u64 {
         said.hear(&mut exchange, &mut sessions, &mut streams, at(clock));
         exchange.respond(at(clock), CallId(call), &*result(2));
     }
     exchange.shutdown(at(clock));
-    said.hear(&mut exchange, &mut sessions, &mut streams, at(clock));
-    exchange.give_up(at(clock));
     said.hear(&mut exchange, &mut sessions, &mut streams, at(clock));
     take(&mut exchange, &mut transcript.0);
     said.hear(&mut exchange, &mut sessions, &mut streams, at(clock));

@@ -138,8 +138,7 @@ pub fn a_server_on_every_interface_needs_a_name<K: Kit>(_: &str) {
     }
 }
 
-/// HTTPL-60: stopping closes what is idle at once and lets what runs come to its end; then serving is over,
-/// and nobody
+/// HTTPL-60: stopping closes what is idle at once and lets what runs come to its end; then serving is over, and nobody
 /// listens any more.
 pub fn stopping_lets_calls_finish<K: Kit>(_: &str) {
     for era in ERAS {

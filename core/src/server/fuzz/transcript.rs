@@ -89,8 +89,9 @@ fn session(query: &SessionQuery) -> String {
 fn sse(query: &SseQuery) -> String {
     match query {
         SseQuery::Open { exchange, caller } => format!("{exchange:?} {:?} {:?}", caller.owner, caller.origin),
-        SseQuery::Send { session, message, caller, .. } => {
-            format!("{} {message} {:?} {:?}", session.as_str(), caller.owner, caller.origin)
+        SseQuery::Send { session, message, caller, sender } => {
+            let sender = sender.as_ref().map(|sender| (&sender.subject, &sender.scopes));
+            format!("{} {message} {:?} {:?} {sender:?}", session.as_str(), caller.owner, caller.origin)
         }
         SseQuery::Takes { session, takes } => format!("{} {takes}", session.as_str()),
         SseQuery::Close { session } => session.as_str().into(),
