@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
+use std::io::Write;
+use std::net::TcpStream;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use mcp_tokio::model::{Meta, TraceContext};
@@ -216,6 +218,46 @@ async fn requests_that_need_no_application_are_spans_as_well() {
     assert!(heard.spans("tools/list").len() > before.1);
 }
 
+/// What opens a session or a subscription is a request like any other, and says how it ended; so is one that is refused.
+#[tokio::test]
+async fn handshakes_and_subscriptions_are_spans_as_well() {
+    const LISTEN: &str = r#"{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+    let heard = heard();
+    let ended = |method: &str, outcome: &str| {
+        let spans = heard.spans(method);
+        spans
+            .iter()
+            .filter(|span| span.field("outcome") == outcome && !span.field("duration_us").is_empty())
+            .count()
+    };
+    for (outcome, refused) in [("ok", false), ("error 4711", true)] {
+        let mut server = Server::new("spans", "1").tool(tool("listed"), async |_: Json, _: Context| Ok(()));
+        // Keeps the list one that may change.
+        let _registry = server.registry();
+        if refused {
+            server =
+                server.around(async |_: Request, _: Next| -> Answer { Answer::refuse(4711, "not today") });
+        }
+        let server = server.bind_http("127.0.0.1:0").await.unwrap();
+        let url = server.url();
+        tokio::spawn(server.serve());
+        let before = ["initialize", "subscriptions/listen"].map(|method| ended(method, outcome));
+        let client = Client::builder("watching", "1").era(EraChoice::Legacy).http(&url).await;
+        assert_eq!(client.is_err(), refused);
+        let authority = url.strip_prefix("http://").unwrap().split('/').next().unwrap();
+        let mut stream = TcpStream::connect(authority).unwrap();
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\nHost: {authority}\r\nContent-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n\
+             Mcp-Method: subscriptions/listen\r\nContent-Length: {}\r\n\r\n{LISTEN}",
+            LISTEN.len()
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        until(|| ended("initialize", outcome) > before[0]).await;
+        until(|| ended("subscriptions/listen", outcome) > before[1]).await;
+    }
+}
+
 /// Reports are events of a level by whose doing it is, within the span of what they are about.
 #[tokio::test]
 async fn reports_are_events_by_blame() {
@@ -285,7 +327,8 @@ async fn nothing_of_what_clients_send_is_told() {
     for said in [&told, &events] {
         assert!(!said.contains(TOKEN) && !said.contains(ARGUMENT), "{said}");
     }
-    assert!(!format!("{:?}", heard.spans.lock().unwrap()).contains(TOKEN));
+    let spans = format!("{:?}", heard.spans.lock().unwrap());
+    assert!(!spans.contains(TOKEN) && !spans.contains(ARGUMENT), "{spans}");
 }
 
 async fn until(done: impl Fn() -> bool) {
