@@ -191,6 +191,15 @@ fn bounded(stage: &Stage, shelf: &Shelf, limits: Limits) -> Process {
     Process { stage: stage.clone(), service: server.into_http_service().unwrap(), registry }
 }
 
+/// A process that has its store to itself, and a session that was opened in it.
+fn alone(version: &str) -> (Stage, Shelf, Process, String) {
+    let stage = Stage::default();
+    let shelf = Shelf::new(&stage);
+    let process = process(&stage, &shelf);
+    let session = process.open(version);
+    (stage, shelf, process, session)
+}
+
 impl Process {
     /// Sends a request of the session, which may have to wait.
     fn send(&self, session: &str, body: &str) -> Carried {
@@ -238,10 +247,7 @@ fn call(tool: &str) -> String {
 /// its requests get to the store, and whatever only reads the session meanwhile.
 #[test]
 fn changes_of_one_session_at_the_same_time_are_all_kept() {
-    let stage = Stage::default();
-    let shelf = Shelf::new(&stage);
-    let process = process(&stage, &shelf);
-    let session = process.open(V);
+    let (stage, shelf, process, session) = alone(V);
     let mut stream = process.bare("GET", &session);
     stage.run();
     shelf.hold();
@@ -266,10 +272,7 @@ fn changes_of_one_session_at_the_same_time_are_all_kept() {
 /// watched before.
 #[test]
 fn what_was_loaded_before_a_change_does_not_undo_it() {
-    let stage = Stage::default();
-    let shelf = Shelf::new(&stage);
-    let process = process(&stage, &shelf);
-    let session = process.open(V);
+    let (stage, shelf, process, session) = alone(V);
     let mut stream = process.bare("GET", &session);
     stage.run();
     shelf.hold();
@@ -361,10 +364,7 @@ fn a_session_that_has_ended_is_not_served_again() {
 /// RPC-26: the messages of a batch change a session in their order.
 #[test]
 fn a_batch_changes_a_session_in_its_order() {
-    let stage = Stage::default();
-    let shelf = Shelf::new(&stage);
-    let process = process(&stage, &shelf);
-    let session = process.open("2025-03-26");
+    let (_, shelf, process, session) = alone("2025-03-26");
     let unsubscribe = subscribe("kiln://a").replace("subscribe", "unsubscribe");
     for (batch, watched) in [
         (format!("[{},{unsubscribe}]", subscribe("kiln://a")), false),
@@ -383,10 +383,7 @@ fn a_batch_changes_a_session_in_its_order() {
 /// recovered; nothing that it says later is done for a client that was told otherwise.
 #[test]
 fn a_store_that_does_not_answer_is_given_up() {
-    let stage = Stage::default();
-    let shelf = Shelf::new(&stage);
-    let process = process(&stage, &shelf);
-    let session = process.open(V);
+    let (stage, shelf, process, session) = alone(V);
     shelf.hold();
     let mut sent: Vec<_> =
         [PING, LEVEL, &subscribe("kiln://a"), &call("pass")].map(|body| process.send(&session, body)).into();
@@ -412,10 +409,7 @@ fn a_store_that_does_not_answer_is_given_up() {
 /// A runtime that drops what waits for the store, and a store that panics, leave nobody without an answer.
 #[test]
 fn a_question_to_the_store_that_is_dropped_is_answered() {
-    let stage = Stage::default();
-    let shelf = Shelf::new(&stage);
-    let process = process(&stage, &shelf);
-    let session = process.open(V);
+    let (stage, shelf, process, session) = alone(V);
     shelf.kept().panics = true;
     assert_eq!(process.status(&session, PING), Some(503));
     let begin = || {
@@ -501,10 +495,7 @@ fn who_is_gone_does_not_wait_for_the_store() {
 /// A server that is to stop finds those who wait for the store, and those whose request has not come to its end.
 #[test]
 fn whoever_waits_is_found_by_a_server_that_stops() {
-    let stage = Stage::default();
-    let shelf = Shelf::new(&stage);
-    let process = process(&stage, &shelf);
-    let session = process.open(V);
+    let (stage, shelf, process, session) = alone(V);
     shelf.hold();
     let mut asks = process.send(&session, &call("pass"));
     let mut comes = Carried::begin(&process.service, head("POST", &[("Mcp-Session-Id", &session)]));

@@ -118,9 +118,9 @@ impl InFlight {
         self.get_mut(id)?.sequel.take()
     }
 
-    /// Whether a session may come of one.
+    /// Whether a session may come of the call that began last. What would be the next one waits for that.
     pub(super) fn opens(&self) -> bool {
-        self.running.iter().any(|running| matches!(running.sequel, Some(Sequel::Open(_))))
+        self.running.last().is_some_and(|running| matches!(running.sequel, Some(Sequel::Open(_))))
     }
 
     /// Whether something has to be first in the response.

@@ -79,10 +79,9 @@ impl Link {
     /// Whether so much waits for the peer or for the application that no further input is processed.
     pub(super) fn is_full(&self) -> bool {
         let limits = &self.config.limits;
-        // What comes after a handshake is of its session.
-        let opens = self.config.hand_out_all && self.calls.opens();
         let waiting = self.outputs.len() >= limits.in_flight + limits.notifications;
-        opens || waiting || self.held() > limits.transmit
+        // What comes after a handshake is of its session.
+        waiting || self.held() > limits.transmit || self.calls.opens()
     }
 
     pub(super) fn held(&self) -> usize {

@@ -37,12 +37,15 @@ impl<R: Runtime> ExchangeHandle<R> {
 
     /// Whose sessions the request may use, as the application says.
     pub(super) fn owner(&self) -> Option<Arc<str>> {
-        let (head, principal) = {
-            let machine = &self.lock().machine;
-            (machine.request_head().clone(), machine.principal().cloned())
-        };
-        // Its head is there until the first call begins, and this is asked before.
-        self.owner.get_or_init(|| self.service.owner_of(self.id, &head, principal.as_deref())).clone()
+        let owner = self.owner.get_or_init(|| {
+            // Its head is there until the first call begins, and this is asked before. The hook runs with no lock held.
+            let (head, principal) = {
+                let machine = &self.lock().machine;
+                (machine.request_head().clone(), machine.principal().cloned())
+            };
+            self.service.owner_of(self.id, &head, principal.as_deref())
+        });
+        owner.clone()
     }
 }
 

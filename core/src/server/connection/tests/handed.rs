@@ -93,6 +93,20 @@ fn what_follows_a_handshake_waits_for_it() {
     }
 }
 
+/// INIT-03: so it does when requests are not handed out any more.
+#[test]
+fn what_follows_a_handshake_waits_whatever_is_configured_meanwhile() {
+    let mut client = Client::new(watched(full()));
+    client.send(&legacy_call("0"));
+    client.send(&initialize(V));
+    let (id, _) = client.calls().pop().unwrap();
+    client.server.handle_config(now(), Arc::new(full()));
+    client.send(&legacy_call("2"));
+    assert!(!client.server.wants_read() && client.calls().is_empty());
+    client.server.proceed(now(), id);
+    assert_eq!(client.calls().len(), 1);
+}
+
 /// A stream that ends in the middle of a handshake is over.
 #[test]
 fn a_handshake_ends_with_its_stream() {

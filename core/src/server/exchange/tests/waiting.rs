@@ -58,6 +58,19 @@ fn who_keeps_the_sessions_has_so_much_time() {
     }
 }
 
+/// A request that is in the session and goes on to change it.
+fn begun(web: &mut Web, session: &SessionId, watched: bool, body: &str) -> Trip {
+    let mut trip = web.open_trip(legacy_head(Some(session)), body);
+    let Some(ExchangeOutput::Session(id, query)) = trip.exchange.poll_output() else { panic!() };
+    let answer = web.sessions.handle_query(now(), query);
+    trip.exchange.handle_session(now(), id, answer);
+    if watched {
+        let Some(ExchangeOutput::Call(call, _)) = trip.exchange.poll_output() else { panic!() };
+        trip.exchange.proceed(now(), call);
+    }
+    trip
+}
+
 /// The same for a request that changes its session and was handed out, alone or in a batch.
 #[test]
 fn who_keeps_the_sessions_has_so_much_time_for_what_was_handed_out() {
@@ -69,14 +82,7 @@ fn who_keeps_the_sessions_has_so_much_time_for_what_was_handed_out() {
         config.hand_out_all = watched;
         let mut web = Web::new(config);
         let session = web.open("2025-03-26");
-        let mut trip = web.open_trip(legacy_head(Some(&session)), &body);
-        let Some(ExchangeOutput::Session(id, query)) = trip.exchange.poll_output() else { panic!() };
-        let answer = web.sessions.handle_query(now(), query);
-        trip.exchange.handle_session(now(), id, answer);
-        if watched {
-            let Some(ExchangeOutput::Call(call, _)) = trip.exchange.poll_output() else { panic!() };
-            trip.exchange.proceed(now(), call);
-        }
+        let mut trip = begun(&mut web, &session, watched, &body);
         let until = now().mono + web.config.limits.session_answer;
         assert!(trip.exchange.poll_timeout().is_some_and(|at| at <= until), "{body}");
         let Some(ExchangeOutput::Session(late, _)) = trip.exchange.poll_output() else { panic!() };
@@ -87,14 +93,7 @@ fn who_keeps_the_sessions_has_so_much_time_for_what_was_handed_out() {
         assert!(trip.ended && trip.body.contains("cannot be reached"), "{}", trip.body);
         assert_eq!(trip.exchange.poll_timeout(), None);
 
-        let mut trip = web.open_trip(legacy_head(Some(&session)), &body);
-        let Some(ExchangeOutput::Session(id, query)) = trip.exchange.poll_output() else { panic!() };
-        let answer = web.sessions.handle_query(now(), query);
-        trip.exchange.handle_session(now(), id, answer);
-        if watched {
-            let Some(ExchangeOutput::Call(call, _)) = trip.exchange.poll_output() else { panic!() };
-            trip.exchange.proceed(now(), call);
-        }
+        let mut trip = begun(&mut web, &session, watched, &body);
         trip.exchange.give_up(now());
         web.drive(&mut trip);
         assert!(trip.ended && trip.exchange.poll_timeout().is_none(), "{}", trip.body);
