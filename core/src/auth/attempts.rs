@@ -17,10 +17,14 @@ const RENEWALS: u8 = 1;
 #[derive(Clone, Debug, Default)]
 pub struct Attempts {
     operations: BTreeMap<String, Tried>,
+    /// How many operations there were.
+    last: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Tried {
+    /// The how manieth operation it is: the oldest gives way.
+    number: u64,
     step_ups: u8,
     renewals: u8,
     nonces: u8,
@@ -49,9 +53,15 @@ impl Attempts {
     /// A request for this operation (such as `tools/call` and the tool's name) was refused.
     pub fn refused(&mut self, operation: &str, refusal: &Refusal) -> Verdict {
         if self.operations.len() >= OPERATIONS && !self.operations.contains_key(operation) {
-            self.operations.pop_first();
+            let oldest = self.operations.iter().min_by_key(|(_, tried)| tried.number);
+            if let Some(oldest) = oldest.map(|(name, _)| name.clone()) {
+                self.operations.remove(&oldest);
+            }
         }
-        let tried = self.operations.entry(operation.into()).or_default();
+        let tried = self.operations.entry(operation.into()).or_insert_with(|| {
+            self.last += 1;
+            Tried { number: self.last, ..Tried::default() }
+        });
         let (counter, most, verdict) = if refusal.wants_nonce() {
             (&mut tried.nonces, 1, Verdict::Prove)
         } else if refusal.is_insufficient_scope() {
@@ -120,5 +130,19 @@ mod tests {
             attempts.refused(&alloc::format!("{number}"), &Refusal::new());
         }
         assert_eq!(attempts.operations.len(), OPERATIONS);
+    }
+
+    /// AUTH-65: the oldest is forgotten, whatever its name; a new one is not, and has no second try.
+    #[test]
+    fn the_oldest_is_forgotten() {
+        let step_up = refusal(Some("insufficient_scope"), None);
+        let mut attempts = Attempts::new();
+        for number in 0..OPERATIONS {
+            attempts.refused(&alloc::format!("z{number}"), &step_up);
+        }
+        assert_eq!(attempts.refused("a", &step_up), Verdict::StepUp);
+        assert_eq!(attempts.refused("b", &step_up), Verdict::StepUp);
+        assert_eq!(attempts.refused("a", &step_up), Verdict::GiveUp);
+        assert!(!attempts.operations.contains_key("z0") && !attempts.operations.contains_key("z1"));
     }
 }

@@ -183,8 +183,8 @@ fn known(flow: &Flow, now: Now, server: &Server) -> Result<Option<(Registration,
 /// AUTH-19
 fn check_document_url(text: &str) -> Result<(), Fault> {
     let usable = Url::parse(text).is_ok_and(|url| {
-        let dots = url.path().split('/').any(|segment| matches!(segment, "." | ".."));
-        url.is_https() && !url.trimmed_path().is_empty() && url.query().is_none() && !dots
+        let plain = url.query().is_none() && !url.has_dot_segments();
+        url.is_https() && !url.trimmed_path().is_empty() && plain
     });
     if usable {
         return Ok(());

@@ -158,9 +158,13 @@ fn usable(scopes: Vec<String>) -> Scopes {
     scopes.into_iter().filter(is_scope).take(SCOPES).collect()
 }
 
-/// B72: the same origin, and the same path or one that it is below. A query does not matter (AUTH-12).
+/// B72: the same origin, and the same path or one that it is below. A query does not matter (AUTH-12). A path with dots
+/// in it is below none: whoever sends it may take them for steps upwards.
 pub(super) fn is_for(server: &Url, resource: &str) -> bool {
     let Ok(resource) = Url::parse(resource) else { return false };
+    if server.has_dot_segments() {
+        return false;
+    }
     let rest = server.trimmed_path().strip_prefix(resource.trimmed_path());
     resource.is_same_origin(server) && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
@@ -195,6 +199,17 @@ mod tests {
         ] {
             assert_eq!(is_for(&server, resource), expected, "{resource}");
         }
+    }
+
+    /// AUTH-55: what leads upwards is below nothing.
+    #[test]
+    fn dots_lead_to_nothing_that_a_resource_holds() {
+        for path in ["api/../admin", "api/./mcp", "api/%2e%2E/admin", "api/.."] {
+            let server = Url::parse(&alloc::format!("https://h.example/{path}")).unwrap();
+            assert!(!is_for(&server, "https://h.example/api"), "{path}");
+        }
+        let server = Url::parse("https://h.example/api/..mcp").unwrap();
+        assert!(is_for(&server, "https://h.example/api"));
     }
 
     /// AUTH-52, AUTH-54

@@ -151,6 +151,13 @@ impl Url {
         self.path().trim_end_matches('/')
     }
 
+    /// Whether a segment of the path is `.` or `..`, escaped or not.
+    pub(super) fn has_dot_segments(&self) -> bool {
+        let is_dots =
+            |segment: &str| matches!(&*segment.to_ascii_lowercase().replace("%2e", "."), "." | "..");
+        self.path().split('/').any(is_dots)
+    }
+
     /// Another path on the same server.
     pub(super) fn at(&self, path: &str) -> Result<Self, InvalidUrl> {
         Self::parse(&alloc::format!("{}{path}", self.origin()))
