@@ -10,18 +10,22 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Deserialize, JsonSchema)]
 struct Forecast {
+    // What models read of an argument is its doc comment.
     /// Which town.
     town: String,
-    /// Modern clients send it as the header `Mcp-Param-Region`, too, so that a proxy can route by it.
+    // Modern clients send it as the header `Mcp-Param-Region`, too, so that a proxy can route by it.
+    /// The part of the country.
     #[schemars(extend("x-mcp-header" = "Region"))]
     region: String,
-    /// How many days ahead. What the type cannot say, the schema does: it is checked before the handler runs.
+    // What the type cannot say, the schema does: it is checked before the handler runs.
+    /// How many days ahead.
     #[serde(default)]
     #[schemars(range(max = 7))]
     days: u8,
 }
 
-/// Structured content, which clients can compute with. Those that cannot are sent the same as text.
+// Structured content, which clients can compute with. Those that cannot are sent the same as text.
+/// What the weather will be like.
 #[derive(Serialize, JsonSchema)]
 struct Weather {
     sky: String,

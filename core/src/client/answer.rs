@@ -64,6 +64,8 @@ pub enum Refusal {
     Rejected,
     /// This side failed. The server is told no more than that.
     Failed,
+    /// There was an answer that does not fit what was asked. The server is told no more than of a failure.
+    Misfit,
     /// An error that the server may read.
     Error(ErrorObject),
 }
@@ -75,7 +77,7 @@ impl Refusal {
     pub(super) fn into_error(self) -> ErrorObject {
         match self {
             Self::Rejected => ErrorObject::new(Self::REJECTED, "User rejected the request"),
-            Self::Failed => ErrorObject::new(code::INTERNAL, "Internal error"),
+            Self::Failed | Self::Misfit => ErrorObject::new(code::INTERNAL, "Internal error"),
             Self::Error(error) => error,
         }
     }

@@ -217,7 +217,9 @@ impl fmt::Display for Unmet {
             Self::Refused { key, refusal } => {
                 let why = match refusal {
                     Refusal::Rejected => "the user rejected it",
-                    _ => "the handler failed",
+                    Refusal::Failed => "the handler failed",
+                    Refusal::Misfit => "the answer of the handler does not fit what was asked",
+                    Refusal::Error(_) => "the handler refused it",
                 };
                 write!(f, "`{}` was not answered: {why}", crate::text::Excerpt(key))
             }

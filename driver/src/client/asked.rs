@@ -187,8 +187,8 @@ impl<L: Link> Serving<L> {
             inner.desk.questions.remove(&self.ask);
             let misuse = inner.machine.answer(now, self.ask, answer).err();
             if misuse.is_some() {
-                // A failure fits whatever was asked.
-                drop(inner.machine.answer(now, self.ask, Err(Refusal::Failed)));
+                // A refusal fits whatever was asked.
+                drop(inner.machine.answer(now, self.ask, Err(Refusal::Misfit)));
             }
             misuse
         };

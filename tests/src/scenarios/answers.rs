@@ -211,7 +211,7 @@ pub fn failures_of_handlers_are_not_told<K: Kit>(program: &str) {
         };
         for client in clients(program, &host, era, with) {
             for (tool, refusal, code, report) in [
-                ("maybe", Refusal::Failed, "-32603", "seat: expected a string"),
+                ("maybe", Refusal::Misfit, "-32603", "seat: expected a string"),
                 ("picky", Refusal::Failed, "-32603", "the handler panicked: h1dden"),
                 ("insatiable", Refusal::Failed, "-32603", "h1dden"),
             ] {
