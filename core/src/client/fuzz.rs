@@ -72,6 +72,7 @@ impl<'a> Script<'a> {
                 "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{{\"requestId\":{id}}}}}"
             ),
             13 => format(id, INPUT_REQUIRED),
+            14 => String::from("event: endpoint\ndata: /m\n"),
             _ => {
                 let len = usize::from(self.byte());
                 return self.take(len).to_vec();
@@ -298,9 +299,12 @@ fn assert_lines(bytes: &[u8]) {
 pub fn fuzz_http(data: &[u8]) {
     let mut script = Script(data);
     let mut time = Duration::ZERO;
-    let config = config(script.byte());
+    let choice = script.byte();
     let Ok(endpoint) = Endpoint::parse("http://localhost:1/mcp") else { return };
-    let mut http = Http::new(now(time), config, endpoint);
+    let mut http = match choice & 64 {
+        0 => Http::new(now(time), config(choice), endpoint),
+        _ => Http::http_sse(now(time), config(choice), endpoint),
+    };
     let mut calls = Calls::default();
     let mut exchanges: Vec<(ExchangeId, Arc<HttpRequest>)> = Vec::new();
     while !script.is_over() {
@@ -313,6 +317,10 @@ pub fn fuzz_http(data: &[u8]) {
                 if let Ok(pending) = http.start(at, &CallTool::new("t"), options) {
                     calls.open.insert(pending.id(), pending);
                 }
+            }
+            (2 | 3, Some((exchange, request))) if request.head.method == "GET" && nth & 128 > 0 => {
+                http.handle_head(at, exchange, kind_head(200, true, false));
+                http.handle_body(at, exchange, b"event: endpoint\ndata: /m\n\n");
             }
             (2 | 3, Some((exchange, request))) => {
                 let events = script.byte() & 1 == 0;

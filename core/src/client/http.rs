@@ -11,6 +11,7 @@ mod receive;
 mod refresh;
 mod resume;
 mod send;
+mod sse;
 #[cfg(test)]
 mod tests;
 
@@ -20,6 +21,7 @@ use self::exchange::{Exchange, Purpose, Wake};
 use self::listen::Listening;
 use self::refresh::Refresh;
 use self::resume::Resume;
+use self::sse::Sse;
 use super::call::{Call, SetLevel};
 use super::calls::CallId;
 use super::config::{CallOptions, Config};
@@ -114,6 +116,8 @@ pub struct Http {
     refreshes: BTreeMap<CallId, Refresh>,
     /// The stream on which a legacy server says what belongs to no call.
     listening: Listening,
+    /// The server speaks HTTP with SSE.
+    sse: Option<Sse>,
     /// The server is to be told that the roots have changed.
     roots_news: bool,
     wakes: BTreeSet<(Instant, Wake)>,
@@ -125,6 +129,10 @@ enum State {
     Negotiating {
         exchange: ExchangeId,
         wire: i64,
+        deadline: Instant,
+    },
+    /// Waiting to be told where messages go (HTTP with SSE).
+    Finding {
         deadline: Instant,
     },
     /// Waiting for the server to have taken note of the end of the handshake.
@@ -169,8 +177,15 @@ impl Http {
     /// A client of the server at `endpoint`.
     pub fn new(now: Now, config: Arc<Config>, endpoint: Endpoint) -> Self {
         let (negotiation, step) = Negotiation::new(config.era);
+        let mut http = Self::idle(config, endpoint, negotiation);
+        http.follow(now.mono, step);
+        http
+    }
+
+    /// One that has not begun.
+    fn idle(config: Arc<Config>, endpoint: Endpoint, negotiation: Negotiation) -> Self {
         let mirrors = Mirrors::new(MIRRORS);
-        let mut http = Self {
+        Self {
             link: Link::new(config, negotiation, Some(mirrors)),
             endpoint,
             state: State::Closed,
@@ -183,11 +198,10 @@ impl Http {
             again: Vec::new(),
             refreshes: BTreeMap::new(),
             listening: Listening::default(),
+            sse: None,
             roots_news: false,
             wakes: BTreeSet::new(),
-        };
-        http.follow(now.mono, step);
-        http
+        }
     }
 
     /// Begins a call. Until the era is known it waits, and only its time runs.
@@ -298,7 +312,7 @@ impl Http {
     fn next_wake(&self) -> Option<crate::time::Wake> {
         let state = match self.state {
             State::Negotiating { deadline, .. } => Some((deadline, self.link.negotiation.wake_reason())),
-            State::Announcing { deadline } | State::Listening { deadline } => {
+            State::Finding { deadline } | State::Announcing { deadline } | State::Listening { deadline } => {
                 Some((deadline, WakeReason::Handshake))
             }
             State::Ending { deadline, .. } => Some((deadline, WakeReason::Farewell)),
@@ -322,6 +336,7 @@ impl Http {
                 let step = self.link.negotiation.answer(Answer::Silence);
                 self.follow(now, step);
             }
+            State::Finding { deadline } if deadline <= now => self.no_stream("found none in time".into()),
             State::Announcing { deadline } if deadline <= now => self.announced(now),
             State::Listening { deadline } if deadline <= now => self.open(now),
             State::Ending { deadline, .. } if deadline <= now => self.ended(),

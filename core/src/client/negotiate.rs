@@ -97,6 +97,16 @@ impl Negotiation {
         (negotiation, first)
     }
 
+    /// The negotiation with a server that is known not to be modern, and its first step.
+    pub(super) fn handshake(choice: EraChoice) -> (Self, Step) {
+        let mut negotiation = Self { choice, stage: Stage::Over, probes: 0, counters: 0, silent: false };
+        let first = match choice {
+            EraChoice::Pinned(revision) if revision.era() == Era::Legacy => negotiation.initialize(revision),
+            _ => negotiation.not_modern(broken("HTTP with SSE carries legacy revisions only".into())),
+        };
+        (negotiation, first)
+    }
+
     /// A legacy handshake again, for a server known to be legacy whose session was lost.
     pub(super) fn again(choice: EraChoice, revision: Revision) -> (Self, Step) {
         let mut negotiation = Self { choice, stage: Stage::Over, probes: 0, counters: 0, silent: false };
@@ -107,6 +117,14 @@ impl Negotiation {
     /// Whether a server that ends or dies now may be started again and taken for a legacy one.
     pub(super) fn may_fall_back(&self) -> bool {
         matches!(self.stage, Stage::Probing(_)) && self.allows(Era::Legacy)
+    }
+
+    /// The revision that the handshake under way offers.
+    pub(super) fn offered(&self) -> Option<Revision> {
+        match self.stage {
+            Stage::Initializing(revision) => Some(revision),
+            Stage::Probing(_) | Stage::Over => None,
+        }
     }
 
     /// Whether the legacy handshake is under way.

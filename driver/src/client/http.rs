@@ -22,6 +22,9 @@ use crate::timekeeper::keep_time;
 use crate::turn::{Done, Turn};
 use crate::wake::WakerSlot;
 
+/// How the machine begins: with Streamable HTTP or with HTTP with SSE.
+pub(super) type Begin = fn(Now, Arc<Config>, Url) -> Http;
+
 pub(super) struct HttpClient<R: Runtime> {
     runtime: R,
     hooks: Hooks,
@@ -197,6 +200,7 @@ impl<R: Runtime> HttpClient<R> {
         config: Arc<Config>,
         hooks: Hooks,
         url: &str,
+        begin: Begin,
     ) -> Result<Arc<Self>, Error> {
         let url = Url::parse(url)?;
         if url.secure {
@@ -215,7 +219,7 @@ impl<R: Runtime> HttpClient<R> {
             port,
             inner: Mutex::new(desk::Inner {
                 machine: Carried {
-                    http: Http::new(now, config, url),
+                    http: begin(now, config, url),
                     pool,
                     exchanges: BTreeMap::new(),
                     carriers: BTreeMap::new(),

@@ -12,6 +12,8 @@ mod waiting;
 use std::fmt;
 use std::sync::{Arc, PoisonError};
 
+#[cfg(feature = "http")]
+use mcp_proto::client::Http;
 use mcp_proto::client::{Call, Config};
 use mcp_proto::dialect::{Era, Revision};
 use mcp_proto::error::{ApiMisuse, CallError};
@@ -392,17 +394,32 @@ impl<R: Runtime> ClientBuilder<R> {
         }))
     }
 
-    /// Connects to a server's URL: Streamable HTTP.
+    /// Connects to a server's URL: Streamable HTTP, and where that is refused HTTP with SSE, its predecessor.
     ///
     /// # Errors
     /// When the URL is none that can be connected to, nobody answers, or no revision is agreed on.
     #[cfg(feature = "http")]
     pub fn http(self, url: impl Into<String>) -> <R::Mode as Mode>::Reply<Client<R>, Error> {
-        let (runtime, url) = (self.runtime.clone(), url.into());
+        self.open(url.into(), Http::new)
+    }
+
+    /// Connects to a server that speaks HTTP with SSE, the transport of 2024-11-05: the URL is that of its event
+    /// stream. [`http`](Self::http) finds out by itself, at the cost of two requests.
+    ///
+    /// # Errors
+    /// When the URL is none that can be connected to, nobody answers, or no revision is agreed on.
+    #[cfg(feature = "http")]
+    pub fn http_sse(self, url: impl Into<String>) -> <R::Mode as Mode>::Reply<Client<R>, Error> {
+        self.open(url.into(), Http::http_sse)
+    }
+
+    #[cfg(feature = "http")]
+    fn open(self, url: String, begin: http::Begin) -> <R::Mode as Mode>::Reply<Client<R>, Error> {
+        let runtime = self.runtime.clone();
         runtime.run(Running::task(async move {
             let (runtime, config) = self.start();
             let roots = self.hooks.answers.fixed_roots.clone();
-            let link = http::HttpClient::open(&runtime, Arc::clone(&config), self.hooks, &url)?;
+            let link = http::HttpClient::open(&runtime, Arc::clone(&config), self.hooks, &url, begin)?;
             connect(runtime, config, roots, AnyLink::Http(link)).await
         }))
     }

@@ -57,6 +57,9 @@ fn rig<R: Runtime>(flags: &[&str]) -> mcp_driver::Server<R> {
         limits.transmit = most.parse().unwrap();
         server = server.limits(limits);
     }
+    if bind(flags) {
+        server = server.http_sse("/sse", "/messages");
+    }
     if flags.contains(&"--legacy-only") { server.only(Era::Legacy) } else { server }
 }
 

@@ -1,12 +1,13 @@
 //! HTTP with SSE, the transport of 2024-11-05, beside the MCP endpoint.
 
-use mcp_driver::{Context, Limits, Registry, Tool};
+use mcp_driver::model::Root;
+use mcp_driver::{CallError, Calls, Context, Era, EraChoice, Limits, Options, Registry, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Host, hosted};
-use crate::kit::{Kit, Server};
+use super::{Host, Remote, hosted};
+use crate::kit::{Client, Kit, Server, background};
 use crate::rig;
 use crate::support::{Events, Gate, Raw};
 
@@ -231,4 +232,78 @@ pub fn streams_end_with_their_server<K: Kit>(_: &str) {
     host.gate.open();
     assert_eq!(old.message()["id"], 1);
     host.served.join().unwrap();
+}
+
+/// The URL of the event stream of a host.
+fn stream_url<K: Kit>(host: &Host<K>) -> String {
+    format!("{}/sse", host.url.trim_end_matches("/mcp"))
+}
+
+/// SSEL-01, SSEL-03: a client of ours calls, is told of progress, is asked, and hears of changes.
+pub fn a_client_of_ours_speaks_the_old_transport<K: Kit>(_: &str) {
+    let mut registry: Option<Registry> = None;
+    let host = start::<K>(|server| {
+        registry = Some(server.registry());
+        server
+    });
+    let (tell, heard) = Events::new();
+    let hears = tell.clone();
+    let builder = super::builder::<K>(EraChoice::Auto)
+        .roots([Root::new("file:///a"), Root::new("file:///b")])
+        .on_notification(move |method, _| hears.tell(method));
+    let client = K::wait(builder.http_sse(stream_url(&host))).unwrap();
+    assert_eq!(client.era(), Era::Legacy);
+    assert_eq!(super::text::<K>(&client, "ask"), "2");
+    let leaving = K::wait(super::builder::<K>(EraChoice::Auto).http_sse(stream_url(&host))).unwrap();
+    let wait = super::calling::<K>(&leaving, "wait");
+    host.events.expect("wait started");
+    K::wait(leaving.close()).unwrap();
+    assert!(matches!(wait.join(), Err(CallError::Broken { .. })));
+    host.events.expect("wait cancelled");
+    host.gate.open();
+    let options = Options::new().on_progress(move |progress| tell.tell(progress.progress.to_string()));
+    assert_eq!(K::wait(client.call_tool_with("steps", json!({}), options)).unwrap().text(), "done");
+    heard.expect("1");
+    let registry = registry.unwrap();
+    registry.change(|offer| offer.tool(Tool::new("late"), |_: Nothing, _: Context| Ok("late"))).unwrap();
+    heard.expect("notifications/tools/list_changed");
+    assert_eq!(super::text::<K>(&client, "late"), "late");
+    K::wait(client.close()).unwrap();
+    host.end();
+}
+
+/// SSEL-08, SSEL-09, SSEL-10, HTTPL-57: what the server speaks at a URL is found out.
+pub fn one_url_is_enough_for_either_transport<K: Kit>(_: &str) {
+    let host = start::<K>(|server| server);
+    for era in [EraChoice::Auto, EraChoice::Legacy] {
+        let client = K::wait(super::builder::<K>(era).http(stream_url(&host))).unwrap();
+        assert_eq!(call_echo::<K>(&client), "x");
+        K::wait(client.close()).unwrap();
+    }
+    let client = K::wait(super::builder::<K>(EraChoice::Auto).http(&host.url)).unwrap();
+    assert_eq!((client.era(), &*call_echo::<K>(&client)), (Era::Modern, "x"));
+    let nowhere = format!("{}/nowhere", host.url.trim_end_matches("/mcp"));
+    let error = K::wait(super::builder::<K>(EraChoice::Auto).http(nowhere)).unwrap_err();
+    assert!(error.to_string().contains("404"), "{error}");
+    host.end();
+}
+
+fn call_echo<K: Kit>(client: &Client<K>) -> String {
+    super::call::<K>(client, "echo", json!({ "text": "x" })).unwrap().text().into_owned()
+}
+
+/// With the stream ends the connection: calls fail at once, those under way and those to come.
+pub fn a_client_hears_that_its_stream_has_ended<K: Kit>(program: &str) {
+    let remote = Remote::start::<K>(program);
+    let url = remote.url.replace("/mcp", "/sse");
+    let client = K::wait(super::builder::<K>(EraChoice::Auto).http_sse(url)).unwrap();
+    let (one, other) = (super::calling::<K>(&client, "wait"), client.clone());
+    assert_eq!(call_echo::<K>(&client), "x");
+    let die = background::<K, _>(move || super::call::<K>(&other, "die", json!({ "code": 3 })));
+    for call in [one, die] {
+        let reply = call.join();
+        assert!(matches!(reply, Err(CallError::Broken { .. })), "{reply:?}");
+    }
+    let later = super::call::<K>(&client, "echo", json!({ "text": "x" }));
+    assert!(matches!(later, Err(CallError::Broken { unsent: true, .. })), "{later:?}");
 }

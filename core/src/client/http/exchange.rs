@@ -45,6 +45,8 @@ pub(super) enum Purpose {
     Resume(CallId),
     /// It carries what the server says of itself.
     Listen,
+    /// It carries whatever the server says (HTTP with SSE).
+    Stream,
     /// Nothing.
     Notice,
     /// It confirms the end of the session.

@@ -50,8 +50,8 @@ impl Http {
         let listening = &mut self.listening;
         listening.at = None;
         let is_open = matches!(self.state, State::Announcing { .. } | State::Listening { .. } | State::Open);
-        if !wanted || !has_room || !possible || !is_open || listening.refused || listening.exchange.is_some()
-        {
+        let carried = self.sse.is_some() || listening.refused || listening.exchange.is_some();
+        if !wanted || !has_room || !possible || !is_open || carried {
             return;
         }
         let after = listening.after.clone();

@@ -55,6 +55,9 @@ impl Http {
             let error = error.clone();
             return self.finish(error);
         }
+        if self.looks_old(purpose, status, &outcome) {
+            return self.fall_back(now, &outcome);
+        }
         self.conclude(now, purpose, outcome);
     }
 
@@ -104,7 +107,8 @@ impl Http {
                 let (purpose, revision) = (exchange.purpose, exchange.revision);
                 let redirects = exchange.redirects + 1;
                 if matches!(head.status, 301 | 308) {
-                    self.endpoint.target.clone_from(&target);
+                    let messages = self.sse.as_mut().and_then(|sse| sse.messages.as_mut());
+                    messages.unwrap_or(&mut self.endpoint.target).clone_from(&target);
                 }
                 request.head.target = target;
                 self.retire(now, id);
@@ -122,6 +126,9 @@ impl Http {
                 }
                 if purpose == Purpose::Listen {
                     self.listening.exchange = Some(next);
+                }
+                if let Some(sse) = self.sse.as_mut().filter(|_| purpose == Purpose::Stream) {
+                    sse.stream = next;
                 }
             }
             Err(why) => {
@@ -166,6 +173,11 @@ impl Http {
                 self.settle(now, call, outcome);
             }
             Purpose::Listen => self.listen_again(now, None),
+            Purpose::Stream => match outcome {
+                Outcome::Failed(error) if !matches!(self.state, State::Finding { .. }) => self.finish(error),
+                Outcome::Failed(error) => self.no_stream(format!("found none: {error}")),
+                Outcome::Result(_) | Outcome::Error(..) => {}
+            },
             Purpose::Initialized | Purpose::Notice | Purpose::Delete => {}
         }
     }

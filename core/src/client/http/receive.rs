@@ -32,8 +32,13 @@ impl Http {
             self.cut_at(id, now + LINGER);
             return self.noted(now, purpose, head.status);
         }
-        if purpose == Purpose::Listen && !self.heard(now, id, head) {
+        if purpose == Purpose::Listen && !self.heard(now, id, head)
+            || purpose == Purpose::Stream && !self.streams(now, id, head)
+        {
             return;
+        }
+        if self.sse.is_some() && purpose != Purpose::Stream && (200..300).contains(&head.status) {
+            return self.accepted(now, id, purpose);
         }
         if matches!(head.status, 401 | 403) {
             self.retire(now, id);
@@ -94,7 +99,10 @@ impl Http {
             }
             Reading::Body(body) => self.whole_body(now, &exchange, body),
             Reading::Events(decoder) => {
-                let reason = "the response stream ended without the response";
+                let reason = match purpose {
+                    Purpose::Stream => "the server closed it",
+                    _ => "the response stream ended without the response",
+                };
                 self.lost(now, &exchange, Some(decoder), reason, false);
             }
             Reading::Refusal { status, body } => self.refused(now, &exchange, *status, body),
@@ -138,6 +146,7 @@ impl Http {
                 self.conclude(now, exchange.purpose, Outcome::Failed(error));
             }
             Purpose::Listen => self.listen_again(now, decoder.and_then(Decoder::last_event_id)),
+            Purpose::Stream => self.stream_lost(reason),
             purpose => self.noted(now, purpose, 0),
         }
     }
@@ -178,6 +187,9 @@ impl Http {
                     if found {
                         self.retire(now, id);
                     }
+                }
+                SseItem::Event { event: "endpoint", data, .. } if purpose == Purpose::Stream => {
+                    self.told(now, id, data);
                 }
                 SseItem::Event { event, .. } if !exchange.skipped => {
                     exchange.skipped = true;
@@ -266,6 +278,8 @@ impl Http {
 
     fn response(&mut self, now: Instant, purpose: Purpose, response: Response<'_>) -> bool {
         let id = response.id.as_ref().and_then(RequestId::as_i64);
+        let streamed = purpose == Purpose::Stream;
+        let purpose = self.addressee(purpose, id);
         let expected = self.wire(purpose);
         let ours = match (&response.outcome, expected) {
             (_, None) => false,
@@ -288,8 +302,12 @@ impl Http {
             Ok(result) => Outcome::Result(result),
             Err(error) => Outcome::Error(error, None),
         };
+        if streamed {
+            self.answered(now, purpose);
+        }
         self.conclude(now, purpose, outcome);
-        true
+        // The stream goes on.
+        !streamed
     }
 
     /// Whether an error with this id may belong to a request with another one.
@@ -308,9 +326,14 @@ impl Http {
     fn malformed(&mut self, now: Instant, purpose: Purpose, malformed: &Malformed, quiet: bool) -> bool {
         let detail = format!("{}: {}", malformed.error.message, malformed.error.detail);
         let wire = malformed.id.as_ref().filter(|_| malformed.response).and_then(RequestId::as_i64);
+        let streamed = purpose == Purpose::Stream;
+        let purpose = self.addressee(purpose, wire);
         if wire.is_some() && wire == self.wire(purpose) {
+            if streamed {
+                self.answered(now, purpose);
+            }
             self.conclude(now, purpose, Outcome::Failed(CallError::Invalid { reason: detail }));
-            return true;
+            return !streamed;
         }
         if !quiet {
             self.diagnose(detail);

@@ -145,7 +145,9 @@ impl Http {
 
     /// The fields that every request has: those of the protocol, then the application's own.
     pub(super) fn plain_head(&self, verb: &str, revision: Option<Revision>) -> RequestHead {
-        let mut head = RequestHead::new(verb, self.endpoint.target.clone());
+        let messages = self.sse.as_ref().and_then(|sse| sse.messages.as_ref());
+        let target = messages.unwrap_or(&self.endpoint.target).clone();
+        let mut head = RequestHead::new(verb, target);
         let fields = &mut head.headers;
         fields.push("Host", &self.endpoint.authority);
         match verb {

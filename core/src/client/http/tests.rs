@@ -7,6 +7,7 @@ mod leniency;
 mod listen;
 mod negotiation;
 mod properties;
+mod sse;
 mod streams;
 
 use super::super::testing::{at, config, json};

@@ -1,0 +1,203 @@
+//! HTTP with SSE, the transport of 2024-11-05: one event stream (GET) brings whatever the server says, answers
+//! included, and each message of the client is a POST to the place that the stream names first.
+//!
+//! <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#httpsse-transport-2024-11-05>
+
+use super::exchange::Purpose;
+use super::outcome::Outcome;
+use super::{Endpoint, ExchangeId, Http, HttpRequest, State};
+use crate::client::config::Config;
+use crate::client::negotiate::{Answer, Negotiation, Step};
+use crate::dialect::Revision;
+use crate::error::{ApiMisuse, CallError, code};
+use crate::head::ResponseHead;
+use crate::text;
+use crate::time::{Instant, Now};
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+
+/// The event stream, and where messages go.
+pub(super) struct Sse {
+    pub(super) stream: ExchangeId,
+    /// Where messages are POSTed, once the server has said so.
+    pub(super) messages: Option<String>,
+    /// The handshake is to offer this revision.
+    revision: Revision,
+    /// What the server answered to Streamable HTTP, where that was tried first.
+    refused: Option<CallError>,
+}
+
+/// Prints neither path nor query for messages: the session is named there, and whoever knows it can use it.
+impl fmt::Debug for Sse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sse")
+            .field("stream", &self.stream)
+            .field("is_told", &self.messages.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Http {
+    /// A client of a server that is known to speak HTTP with SSE, the transport of 2024-11-05, at `endpoint`. With
+    /// [`new`](Self::new) that is found out, at the cost of two requests.
+    pub fn http_sse(now: Now, config: Arc<Config>, endpoint: Endpoint) -> Self {
+        let (negotiation, step) = Negotiation::handshake(config.era);
+        let mut http = Self::idle(config, endpoint, negotiation);
+        match step {
+            Step::Initialize { revision } => http.find_messages(now.mono, revision, None),
+            step => http.follow(now.mono, step),
+        }
+        http
+    }
+
+    /// Opens the event stream.
+    fn find_messages(&mut self, now: Instant, revision: Revision, refused: Option<CallError>) {
+        if self.link.config.limits.connections < 2 {
+            return self.finish(CallError::Misuse(ApiMisuse::new(
+                "HTTP with SSE needs two connections, for its stream and for messages: raise `Limits::connections`",
+            )));
+        }
+        // A server that is only suspected of this transport may have a stream that says nothing.
+        let limits = &self.link.config.limits;
+        let deadline = now + if refused.is_some() { limits.probe } else { limits.request };
+        self.offered_session = None;
+        let head = self.plain_head("GET", None);
+        let stream = self.send(Purpose::Stream, HttpRequest { head, body: Vec::new() }, None);
+        self.sse = Some(Sse { stream, messages: None, revision, refused });
+        self.state = State::Finding { deadline };
+    }
+
+    /// Whether a refusal of the handshake looks like that of a server without Streamable HTTP (SSEL-08, HTTPL-58).
+    pub(super) fn looks_old(&self, purpose: Purpose, status: u16, outcome: &Outcome<'_>) -> bool {
+        let modern = match outcome {
+            Outcome::Error(error, _) => matches!(
+                i32::try_from(error.code),
+                Ok(code::UNSUPPORTED_PROTOCOL_VERSION
+                    | code::HEADER_MISMATCH
+                    | code::MISSING_CLIENT_CAPABILITY
+                    | code::METHOD_NOT_FOUND)
+            ),
+            _ => false,
+        };
+        purpose == Purpose::Opening
+            && matches!(status, 400 | 404 | 405)
+            && !modern
+            && self.sse.is_none()
+            && self.link.negotiation.is_initializing()
+    }
+
+    /// Tries the old transport, unless the refusal leads to something better.
+    pub(super) fn fall_back(&mut self, now: Instant, outcome: &Outcome<'_>) {
+        let offered = self.link.negotiation.offered();
+        let answer = match outcome {
+            Outcome::Result(result) => Answer::Result(result),
+            Outcome::Error(error, status) => Answer::Error(error, *status),
+            Outcome::Failed(error) => Answer::Unusable(error.clone()),
+        };
+        match (self.link.negotiation.answer(answer), offered) {
+            (Step::Failed(error), Some(revision)) => {
+                self.link.negotiation = Negotiation::again(self.link.config.era, revision).0;
+                self.find_messages(now, revision, Some(error));
+            }
+            (step, _) => self.follow(now, step),
+        }
+    }
+
+    /// The head of the stream; whether it is one.
+    pub(super) fn streams(&mut self, now: Instant, id: ExchangeId, head: &ResponseHead) -> bool {
+        let kind = head.headers.text("content-type").unwrap_or_default();
+        let kind = kind.split(';').next().unwrap_or_default().trim();
+        if head.status == 200 && kind.eq_ignore_ascii_case("text/event-stream") {
+            return true;
+        }
+        self.retire(now, id);
+        match head.status {
+            401 | 403 => self.finish(CallError::Unauthorized { status: head.status }),
+            200 => {
+                self.no_stream(format!("found a response of type `{}` to GET", text::excerpt(kind)));
+            }
+            status => self.no_stream(format!("found HTTP status {status} to GET")),
+        }
+        false
+    }
+
+    /// The server does not speak HTTP with SSE either.
+    pub(super) fn no_stream(&mut self, found: String) {
+        let detail = format!("expected an event stream that begins with `endpoint` (HTTP with SSE), {found}");
+        match self.sse.as_mut().and_then(|sse| sse.refused.take()) {
+            Some(refused) => {
+                self.diagnose(detail);
+                self.finish(refused);
+            }
+            None => self.finish(CallError::Invalid { reason: detail }),
+        }
+    }
+
+    /// The stream says where messages go: at the same origin, whose credentials they carry (SSEL-01, SSEL-03).
+    pub(super) fn told(&mut self, now: Instant, id: ExchangeId, place: &str) {
+        let Some(base) = self.exchanges.get(&id).map(|exchange| exchange.request.head.target.clone()) else {
+            return;
+        };
+        let State::Finding { .. } = self.state else {
+            return self.diagnose("an `endpoint` event that is not the first is skipped".to_owned());
+        };
+        // It has to fit into the head of each request.
+        let limit = self.link.config.limits.head / 2;
+        if place.len() > limit {
+            return self.no_stream(format!("found an endpoint of more than {limit} bytes"));
+        }
+        match self.endpoint.follow(&base, place) {
+            Ok(target) => {
+                let Some(sse) = &mut self.sse else { return };
+                sse.messages = Some(target);
+                let revision = sse.revision;
+                self.follow(now, Step::Initialize { revision });
+            }
+            Err(there) => self.no_stream(format!("found an endpoint that leads {there}")),
+        }
+    }
+
+    /// A message was taken; what answers it comes on the stream.
+    pub(super) fn accepted(&mut self, now: Instant, id: ExchangeId, purpose: Purpose) {
+        self.retire(now, id);
+        if let Some(flight) = purpose.call().and_then(|call| self.flights.get_mut(&call)) {
+            flight.exchange = None;
+        }
+    }
+
+    /// What a response belongs to that has come with a purpose.
+    pub(super) fn addressee(&self, purpose: Purpose, id: Option<i64>) -> Purpose {
+        let (Purpose::Stream, Some(id)) = (purpose, id) else { return purpose };
+        match (&self.state, self.link.calls.by_wire(id)) {
+            (State::Negotiating { wire, .. }, _) if *wire == id => Purpose::Opening,
+            (_, Some(call)) => Purpose::Call(call),
+            (_, None) => purpose,
+        }
+    }
+
+    /// An answer has come on the stream, maybe before it was said that the message was taken.
+    pub(super) fn answered(&mut self, now: Instant, purpose: Purpose) {
+        let exchange = match (purpose, &self.state) {
+            (Purpose::Opening, State::Negotiating { exchange, .. }) => Some(*exchange),
+            _ => purpose.call().and_then(|call| self.flights.get(&call)?.exchange),
+        };
+        if let Some(exchange) = exchange {
+            self.retire(now, exchange);
+        }
+    }
+
+    /// The stream has ended, and with it the connection.
+    pub(super) fn stream_lost(&mut self, reason: &str) {
+        match self.state {
+            State::Finding { .. } => self.no_stream(format!("found none: {reason}")),
+            _ => {
+                let reason = format!("the event stream from the server ended: {reason}");
+                self.finish(CallError::Broken { reason, unsent: false });
+            }
+        }
+    }
+}
