@@ -194,6 +194,10 @@ pub enum CallError {
     Unauthorized {
         /// The HTTP status.
         status: u16,
+        /// Why the client is not authorized, or not enough; empty when nobody tried.
+        reason: String,
+        /// What was tried, a line each.
+        record: String,
     },
     /// Too much is under way already; see the named bound in [`Limits`](crate::limits::Limits).
     Full(Full),
@@ -202,6 +206,11 @@ pub enum CallError {
 }
 
 impl CallError {
+    /// A refusal that nobody did anything about.
+    pub(crate) fn unauthorized(status: u16) -> Self {
+        Self::Unauthorized { status, reason: String::new(), record: String::new() }
+    }
+
     /// Whether the server answered a [`ReadResource`](crate::client::ReadResource) that there is no such
     /// resource (RES-17).
     ///
@@ -229,7 +238,12 @@ impl fmt::Display for CallError {
             Self::Broken { reason, .. } => f.write_str(reason),
             Self::Invalid { reason } => write!(f, "the server broke the protocol: {reason}"),
             Self::InputRequired { why, .. } => write!(f, "the server needs input before it can go on: {why}"),
-            Self::Unauthorized { status } => write!(f, "the server wants authorization (HTTP {status})"),
+            Self::Unauthorized { status, reason, .. } if reason.is_empty() => {
+                write!(f, "the server wants authorization (HTTP {status})")
+            }
+            Self::Unauthorized { status, reason, .. } => {
+                write!(f, "the server wants authorization (HTTP {status}): {reason}")
+            }
             Self::Full(full) => full.fmt(f),
             Self::Misuse(misuse) => misuse.fmt(f),
         }

@@ -83,6 +83,9 @@ pub struct Limits {
     pub request_max: Duration,
     /// How long the era probe may wait for an answer before the server counts as legacy. Default 5 s.
     pub probe: Duration,
+    /// How long a client request that the server refused for want of authorization may wait for it, such as for a user
+    /// in a browser; its other times stand still meanwhile. Default 600 s.
+    pub authorization: Duration,
     /// The shortest delay honoured from an SSE `retry` field. Default 100 ms.
     pub retry_floor: Duration,
     /// Total wait for one resumption. Default 300 s.
@@ -179,6 +182,7 @@ impl Default for Limits {
             request: Duration::from_secs(60),
             request_max: Duration::from_secs(600),
             probe: Duration::from_secs(5),
+            authorization: Duration::from_secs(600),
             retry_floor: Duration::from_millis(100),
             resume_total: Duration::from_secs(300),
             event_id: 1 << 10,

@@ -34,6 +34,12 @@ impl Instant {
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         self.0.saturating_sub(earlier.0)
     }
+
+    /// The instant so long before this one, or the epoch.
+    #[must_use]
+    pub const fn saturating_sub(self, before: Duration) -> Self {
+        Self(self.0.saturating_sub(before))
+    }
 }
 
 /// Moves a moment forward; at the end of the representable range it stays there.

@@ -274,6 +274,45 @@ impl Calls {
         Some(wire)
     }
 
+    /// A call has so much more time: it waits for something that is not its server's business.
+    pub(super) fn delay(&mut self, id: CallId, span: Duration) {
+        self.shift(id, |at| at + span);
+    }
+
+    /// It was not needed, after all.
+    pub(super) fn hasten(&mut self, now: Instant, id: CallId, unused: Duration) {
+        self.shift(id, |at| at.saturating_sub(unused).max(now));
+    }
+
+    /// The same for all that have not settled.
+    pub(super) fn delay_all(&mut self, span: Duration) {
+        self.shift_all(|at| at + span);
+    }
+
+    pub(super) fn hasten_all(&mut self, now: Instant, unused: Duration) {
+        self.shift_all(|at| at.saturating_sub(unused).max(now));
+    }
+
+    fn shift_all(&mut self, to: impl Fn(Instant) -> Instant) {
+        for (_, id) in core::mem::take(&mut self.deadlines) {
+            self.shift(id, &to);
+        }
+    }
+
+    fn shift(&mut self, id: CallId, to: impl Fn(Instant) -> Instant) {
+        let Some(entry) = self.entries.get_mut(&id) else { return };
+        let Some(deadline) = &mut entry.deadline else { return };
+        self.deadlines.remove(&(*deadline, id));
+        let moved = to(*deadline);
+        // What is said of the time that the call had does not count what it waited besides.
+        let span = moved.saturating_since(*deadline);
+        let back = deadline.saturating_since(moved);
+        entry.started = (entry.started + span).saturating_sub(back);
+        *deadline = moved;
+        entry.cap = to(entry.cap).max(moved);
+        self.deadlines.insert((moved, id));
+    }
+
     /// When the first call is to be made again though nothing was asked.
     pub(super) fn next_round(&self) -> Option<(Instant, CallId)> {
         self.rounds.first().copied()

@@ -36,6 +36,10 @@ pub struct Config {
     /// Whether a legacy server is offered a stream (GET) for what belongs to no call. Default no; where
     /// [`capabilities`](Self::capabilities) say that the server may ask something, it is offered in any case.
     pub listen: bool,
+    /// Whether an HTTP exchange that the server refuses with 401, or with 403 and a challenge, is held until somebody
+    /// has come by authorization, or has not
+    /// ([`HttpOutput::Refused`](super::HttpOutput::Refused)). Default no: the refusal is the outcome.
+    pub authorize: bool,
     /// More fields for every HTTP request, such as `Authorization`. Those that the protocol itself sets are
     /// left out.
     pub headers: Headers,
@@ -54,6 +58,7 @@ impl Config {
             log_level: None,
             check_capabilities: true,
             listen: false,
+            authorize: false,
             headers: Headers::new(),
         }
     }
@@ -111,6 +116,13 @@ impl Config {
     #[must_use]
     pub fn listen(mut self, listen: bool) -> Self {
         self.listen = listen;
+        self
+    }
+
+    /// Sets whether what the server refuses for want of authorization is held.
+    #[must_use]
+    pub fn authorize(mut self, authorize: bool) -> Self {
+        self.authorize = authorize;
         self
     }
 

@@ -256,7 +256,7 @@ impl Connection {
             Out::Event(event) => Some(Output::Event(event)),
             Out::Respawn => Some(Output::Respawn),
             // Those belong to HTTP; nothing here queues them.
-            Out::Send(..) | Out::Abort(_) => None,
+            Out::Send(..) | Out::Abort(_) | Out::Refused(..) => None,
         }
     }
 

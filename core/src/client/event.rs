@@ -6,6 +6,7 @@ use super::details::ServerDetails;
 use super::http::{ExchangeId, HttpRequest};
 use crate::diagnostic::Diagnostic;
 use crate::error::CallError;
+use crate::head::ResponseHead;
 use crate::model::Json;
 use crate::model::input_required::InputRequest;
 use crate::model::logging::LoggingMessageNotificationParams;
@@ -121,6 +122,7 @@ pub(super) enum Out {
     Respawn,
     Send(ExchangeId, Arc<HttpRequest>),
     Abort(ExchangeId),
+    Refused(ExchangeId, ResponseHead),
 }
 
 /// What waits to be polled, in one queue, so that the order does not depend on when it is. What the server

@@ -124,7 +124,7 @@ fn config(choice: u8) -> Arc<Config> {
         2 => EraChoice::Pinned(Revision::V2025_03_26),
         _ => EraChoice::Auto,
     };
-    let mut config = Config::new(Implementation::new("f", "1")).era(era);
+    let mut config = Config::new(Implementation::new("f", "1")).era(era).authorize(choice & 64 == 0);
     if choice & 128 == 0 {
         let elicitation = ElicitationCapability::new();
         config.capabilities =
@@ -374,9 +374,14 @@ pub fn fuzz_http(data: &[u8]) {
                 };
                 drop(forgotten.map(|call| http.forget(call)));
             }
-            _ => match script.byte() {
-                7 => http.close(at),
-                choice => {
+            (_, exchange) => match (script.byte(), exchange) {
+                (7, _) => http.close(at),
+                (choice @ 64..=111, Some((exchange, _))) => match choice % 4 {
+                    0 => drop(http.hold(at, exchange)),
+                    1 => http.give_up(at, exchange, "r", "r"),
+                    _ => http.repeat(at, exchange),
+                },
+                (choice, _) => {
                     if let Some((ask, answer)) = calls.answer(&mut script)
                         && http.answer(at, ask, answer).is_ok()
                     {
@@ -393,11 +398,13 @@ pub fn fuzz_http(data: &[u8]) {
             drain(&mut http, &mut calls, &mut exchanges);
         }
         assert!(http.exchanges() <= 64, "exchanges are bounded");
+        assert!(http.held() <= 6 + 3, "held exchanges are those of calls and of the opening");
     }
     http.close(now(time));
     http.handle_timeout(now(time + Duration::from_secs(3)));
     drain(&mut http, &mut calls, &mut exchanges);
     assert!(calls.open.is_empty(), "every call has ended");
+    assert_eq!(http.held(), 0);
     assert_eq!((http.calls(), http.exchanges(), http.asks(), http.poll_timeout()), (0, 0, 0, None));
 }
 
@@ -414,6 +421,9 @@ fn drain(http: &mut Http, calls: &mut Calls, exchanges: &mut Vec<(ExchangeId, Ar
             }
             HttpOutput::Abort(exchange) => {
                 assert!(exchanges.iter().any(|(sent, _)| *sent == exchange), "sent before it is aborted")
+            }
+            HttpOutput::Refused { exchange, .. } => {
+                assert!(exchanges.iter().any(|(sent, _)| *sent == exchange), "sent before it is refused")
             }
             HttpOutput::Event(event) => calls.note(&event),
         }
@@ -432,12 +442,15 @@ fn kind_head(status: u16, events: bool, session: bool) -> ResponseHead {
 
 fn head(script: &mut Script<'_>) -> ResponseHead {
     const STATUSES: [u16; 16] =
-        [200, 200, 200, 200, 200, 200, 202, 307, 308, 303, 400, 401, 404, 405, 500, 503];
+        [200, 200, 200, 200, 200, 202, 307, 308, 303, 400, 401, 401, 403, 404, 405, 503];
     let choice = script.byte();
     let status = STATUSES.get(usize::from(choice % 16)).copied().unwrap_or(200);
     let mut head = kind_head(status, choice & 16 == 0, choice & 32 == 0);
     if choice & 64 == 0 {
         head.headers.push("Mcp-Session-Id", "not one");
+    }
+    if choice & 32 == 0 {
+        head.headers.push("WWW-Authenticate", "Bearer");
     }
     head.headers.push("Location", if choice & 128 == 0 { "/other" } else { "http://evil.example/" });
     head

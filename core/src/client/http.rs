@@ -9,6 +9,7 @@ mod listen;
 mod outcome;
 mod receive;
 mod refresh;
+mod refused;
 mod resume;
 mod send;
 mod sse;
@@ -20,6 +21,7 @@ pub use endpoint::Endpoint;
 use self::exchange::{Exchange, Purpose, Wake};
 use self::listen::Listening;
 use self::refresh::Refresh;
+use self::refused::Held;
 use self::resume::Resume;
 use self::sse::Sse;
 use super::call::{Call, SetLevel};
@@ -90,6 +92,14 @@ pub enum HttpOutput {
     },
     /// Nothing more of this exchange is wanted: close its response stream, or do not send it at all.
     Abort(ExchangeId),
+    /// The server refused this exchange for want of authorization, and it is held ([`Config::authorize`]): see what
+    /// the head asks for, then [`Http::repeat`] or [`Http::give_up`] it.
+    Refused {
+        /// The exchange that goes on.
+        exchange: ExchangeId,
+        /// The head of the refusal.
+        head: ResponseHead,
+    },
 }
 
 /// A client's side of HTTP.
@@ -114,6 +124,8 @@ pub struct Http {
     again: Vec<CallId>,
     /// Fetches of a tool's definition, by the call that fetches it.
     refreshes: BTreeMap<CallId, Refresh>,
+    /// Exchanges that wait for authorization: at most one for each call, and one each for what opens a session.
+    held: BTreeMap<ExchangeId, Held>,
     /// The stream on which a legacy server says what belongs to no call.
     listening: Listening,
     /// The server speaks HTTP with SSE.
@@ -197,6 +209,7 @@ impl Http {
             flights: BTreeMap::new(),
             again: Vec::new(),
             refreshes: BTreeMap::new(),
+            held: BTreeMap::new(),
             listening: Listening::default(),
             sse: None,
             roots_news: false,
@@ -234,7 +247,9 @@ impl Http {
         let Some(envelope) = envelope else {
             let patience = self.link.patience(&options);
             let prepared = Prepared::new(source, options).map_err(unserializable)?;
-            return Ok(self.link.calls.wait(now, patience, prepared));
+            let id = self.link.calls.wait(now, patience, prepared);
+            self.link.calls.delay(id, self.opening_waits(now));
+            return Ok(id);
         };
         let mut body = Vec::new();
         let started = self.link.begin(now, source, options, &envelope, &mut body);
@@ -294,6 +309,7 @@ impl Http {
             Out::Event(event) => Some(HttpOutput::Event(event)),
             Out::Send(exchange, request) => Some(HttpOutput::Send { exchange, request }),
             Out::Abort(exchange) => Some(HttpOutput::Abort(exchange)),
+            Out::Refused(exchange, head) => Some(HttpOutput::Refused { exchange, head }),
             // That belongs to byte streams; nothing here queues it.
             Out::Respawn => None,
         }
@@ -322,6 +338,7 @@ impl Http {
         let wake = self.wakes.first().map(|&(at, wake)| match wake {
             Wake::Cut(_) => (at, WakeReason::Linger),
             Wake::Resume(_) | Wake::Listen => (at, WakeReason::Resume),
+            Wake::Held(_) => (at, WakeReason::Authorization),
         });
         let round = self.link.calls.next_round().map(|(at, _)| (at, WakeReason::Round));
         earliest([state, call, round, wake])
@@ -332,6 +349,7 @@ impl Http {
         let now = now.mono;
         match self.state {
             State::Negotiating { exchange, deadline, .. } if deadline <= now => {
+                drop(self.release(now, exchange));
                 self.abort(exchange);
                 let step = self.link.negotiation.answer(Answer::Silence);
                 self.follow(now, step);
@@ -355,6 +373,7 @@ impl Http {
                 Wake::Cut(exchange) => self.abort(exchange),
                 Wake::Resume(call) => self.resume(call),
                 Wake::Listen => self.listen(),
+                Wake::Held(exchange) => self.held_for_too_long(now, exchange),
             }
         }
     }
@@ -503,7 +522,7 @@ impl Http {
         if !self.link.calls.is_open(call) {
             return;
         }
-        let wire = self.link.calls.wire(call);
+        let wire = self.link.calls.wire(call).filter(|_| !self.is_call_held(call));
         if let Some(flight) = self.land(call)
             && let Some(wire) = wire
         {
@@ -524,6 +543,9 @@ impl Http {
         let flight = self.flights.remove(&call)?;
         if let Some(at) = flight.resume.as_ref().and_then(|resume| resume.at) {
             self.wakes.remove(&(at, Wake::Resume(call)));
+        }
+        if let Some(exchange) = flight.exchange {
+            self.forget_held(exchange);
         }
         Some(flight)
     }
@@ -560,6 +582,7 @@ impl Http {
         while let Some((&exchange, _)) = self.exchanges.last_key_value() {
             self.abort(exchange);
         }
+        self.held.clear();
         self.flights.clear();
         self.again.clear();
         self.refreshes.clear();
@@ -568,6 +591,7 @@ impl Http {
     }
 
     fn abort(&mut self, exchange: ExchangeId) {
+        self.forget_held(exchange);
         if self.remove(exchange).is_some() {
             self.link.events.act(Out::Abort(exchange));
         }

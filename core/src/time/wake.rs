@@ -40,6 +40,8 @@ pub enum WakeReason {
     Call,
     /// A call is to be made again whose server asked to wait.
     Round,
+    /// What the server refused is to be authorized (`authorization`).
+    Authorization,
     /// A broken event stream is to be taken up again (`retry_floor`, `resume_total`).
     Resume,
     /// The server has to confirm the end of the session.
@@ -65,6 +67,7 @@ impl fmt::Display for WakeReason {
             Self::Ask => "the answer of a client",
             Self::Call => "the answer to a call",
             Self::Round => "a call that is made again",
+            Self::Authorization => "the authorization of a request",
             Self::Resume => "the resumption of a stream",
             Self::Farewell => "the end of the session",
         })

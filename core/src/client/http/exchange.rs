@@ -167,4 +167,6 @@ pub(super) enum Wake {
     Resume(CallId),
     /// The stream for messages of the server may be opened again.
     Listen,
+    /// An exchange waits for authorization for too long.
+    Held(ExchangeId),
 }

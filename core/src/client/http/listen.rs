@@ -89,18 +89,21 @@ impl Http {
             // Servers that know no GET at all say so, too.
             404 if self.session.is_some() && self.listening.known => self.reopen(now),
             429 | 500.. => self.listen_again(now, None),
-            status => {
-                self.listening.refused = true;
-                // This one says that there is no such stream.
-                if status != 405 {
-                    self.diagnose(format!(
-                        "expected an event stream for messages of the server, found HTTP status {status}"
-                    ));
-                }
-                self.listened(now);
-            }
+            status => self.refuses_stream(now, status),
         }
         false
+    }
+
+    /// The server has no such stream, or none for us.
+    pub(super) fn refuses_stream(&mut self, now: Instant, status: u16) {
+        self.listening.refused = true;
+        // This one says that there is no such stream.
+        if status != 405 {
+            self.diagnose(format!(
+                "expected an event stream for messages of the server, found HTTP status {status}"
+            ));
+        }
+        self.listened(now);
     }
 
     /// It is known whether there is a stream: calls need not wait for it any more.

@@ -62,7 +62,7 @@ impl Http {
     }
 
     /// The session that a call belonged to does not exist any more (B35, HTTPL-50).
-    fn session_lost(&mut self, now: Instant, call: CallId, generation: u32) {
+    pub(super) fn session_lost(&mut self, now: Instant, call: CallId, generation: u32) {
         let repeat = match self.flights.get_mut(&call) {
             Some(flight) if flight.repeatable && !flight.repeated => {
                 flight.repeated = true;
@@ -116,20 +116,7 @@ impl Http {
                 if let Some(exchange) = self.exchanges.get_mut(&next) {
                     exchange.redirects = redirects;
                 }
-                if let State::Negotiating { exchange, .. } = &mut self.state
-                    && purpose == Purpose::Opening
-                {
-                    *exchange = next;
-                }
-                if let Some(flight) = purpose.call().and_then(|call| self.flights.get_mut(&call)) {
-                    flight.exchange = Some(next);
-                }
-                if purpose == Purpose::Listen {
-                    self.listening.exchange = Some(next);
-                }
-                if let Some(sse) = self.sse.as_mut().filter(|_| purpose == Purpose::Stream) {
-                    sse.stream = next;
-                }
+                self.goes_on_as(purpose, next);
             }
             Err(why) => {
                 let purpose = exchange.purpose;

@@ -27,8 +27,13 @@ impl Http {
         if matches!(head.status, 301 | 302 | 303 | 307 | 308) {
             return self.redirect(now, id, head);
         }
+        if self.is_refused(now, id, head) {
+            return;
+        }
         if matches!(purpose, Purpose::Initialized | Purpose::Notice | Purpose::Delete) {
-            exchange.reading = Reading::Nothing;
+            if let Some(exchange) = self.exchanges.get_mut(&id) {
+                exchange.reading = Reading::Nothing;
+            }
             self.cut_at(id, now + LINGER);
             return self.noted(now, purpose, head.status);
         }
@@ -42,11 +47,7 @@ impl Http {
         }
         if matches!(head.status, 401 | 403) {
             self.retire(now, id);
-            return self.conclude(
-                now,
-                purpose,
-                Outcome::Failed(CallError::Unauthorized { status: head.status }),
-            );
+            return self.conclude(now, purpose, Outcome::Failed(CallError::unauthorized(head.status)));
         }
         if purpose == Purpose::Opening {
             // Bytes that are no text are not lost: an id that holds them is refused as one.

@@ -22,7 +22,7 @@ pub(super) struct Resume {
     /// After which event to go on.
     pub(super) after: String,
     /// When it is given up.
-    until: Instant,
+    pub(super) until: Instant,
     /// Attempts since something last came.
     fruitless: u32,
     /// When to try; `None` while that is under way.

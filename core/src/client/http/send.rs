@@ -95,9 +95,17 @@ impl Http {
         request: HttpRequest,
         revision: Option<Revision>,
     ) -> ExchangeId {
+        self.send_shared(purpose, Arc::new(request), revision)
+    }
+
+    pub(super) fn send_shared(
+        &mut self,
+        purpose: Purpose,
+        request: Arc<HttpRequest>,
+        revision: Option<Revision>,
+    ) -> ExchangeId {
         self.last_exchange += 1;
         let id = ExchangeId(self.last_exchange);
-        let request = Arc::new(request);
         let exchange = Exchange {
             purpose,
             request: Arc::clone(&request),

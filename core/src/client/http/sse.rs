@@ -116,7 +116,7 @@ impl Http {
         }
         self.retire(now, id);
         match head.status {
-            401 | 403 => self.finish(CallError::Unauthorized { status: head.status }),
+            401 | 403 => self.finish(CallError::unauthorized(head.status)),
             200 => {
                 self.no_stream(format!("found a response of type `{}` to GET", text::excerpt(kind)));
             }

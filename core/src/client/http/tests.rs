@@ -7,6 +7,7 @@ mod leniency;
 mod listen;
 mod negotiation;
 mod properties;
+mod refused;
 mod sse;
 mod streams;
 
@@ -31,6 +32,7 @@ struct Peer {
     now: Now,
     sent: Vec<Sent>,
     aborted: Vec<ExchangeId>,
+    refused: Vec<(ExchangeId, u16)>,
     events: Vec<Event>,
 }
 
@@ -71,7 +73,14 @@ impl Peer {
     fn new(config: Config) -> Self {
         let endpoint = Endpoint::parse("https://h.example/mcp").unwrap();
         let http = Http::new(at(0), Arc::new(config), endpoint);
-        Self { http, now: at(0), sent: Vec::new(), aborted: Vec::new(), events: Vec::new() }
+        Self {
+            http,
+            now: at(0),
+            sent: Vec::new(),
+            aborted: Vec::new(),
+            refused: Vec::new(),
+            events: Vec::new(),
+        }
     }
 
     fn modern() -> Self {
@@ -119,6 +128,7 @@ impl Peer {
                 HttpOutput::Send { exchange, request } => self.sent.push(Sent { exchange, request }),
                 HttpOutput::Abort(exchange) => self.aborted.push(exchange),
                 HttpOutput::Event(event) => self.events.push(event),
+                HttpOutput::Refused { exchange, head } => self.refused.push((exchange, head.status)),
             }
         }
     }
@@ -246,4 +256,8 @@ fn redirect(status: u16, location: &str) -> ResponseHead {
     let mut head = ResponseHead::new(status);
     head.headers.push("Location", location);
     head
+}
+
+fn unauthorized(status: u16) -> CallError {
+    CallError::Unauthorized { status, reason: String::new(), record: String::new() }
 }

@@ -147,7 +147,7 @@ fn a_call_that_wants_authorization_says_so() {
     let mut peer = Peer::legacy();
     let (call, sent) = peer.start(&CallTool::new("a"));
     peer.whole(&sent, ResponseHead::new(401), "{}");
-    assert_eq!(peer.take(&call).unwrap_err(), CallError::Unauthorized { status: 401 });
+    assert_eq!(peer.take(&call).unwrap_err(), unauthorized(401));
     assert!(!peer.http.is_closed());
 }
 

@@ -153,8 +153,8 @@ fn a_server_that_wants_authorization_says_so_at_once() {
         let probe = peer.one();
         peer.whole(&probe, ResponseHead::new(status), "");
         peer.none();
-        assert_eq!(peer.take(&call).unwrap_err(), CallError::Unauthorized { status });
-        assert_eq!(peer.closed(), Some(CallError::Unauthorized { status }));
+        assert_eq!(peer.take(&call).unwrap_err(), unauthorized(status));
+        assert_eq!(peer.closed(), Some(unauthorized(status)));
     }
 }
 

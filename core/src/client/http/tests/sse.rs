@@ -8,7 +8,14 @@ impl Peer {
     fn sse(config: Config) -> Self {
         let endpoint = Endpoint::parse("https://h.example/a/sse").unwrap();
         let http = Http::http_sse(at(0), Arc::new(config), endpoint);
-        Self { http, now: at(0), sent: Vec::new(), aborted: Vec::new(), events: Vec::new() }
+        Self {
+            http,
+            now: at(0),
+            sent: Vec::new(),
+            aborted: Vec::new(),
+            refused: Vec::new(),
+            events: Vec::new(),
+        }
     }
 
     fn told(&mut self, stream: &Sent, place: &str) {

@@ -1,0 +1,250 @@
+//! Exchanges that wait for authorization: refused by the server for want of it, or held before they were sent.
+//!
+//! <https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#error-handling>
+
+use super::exchange::{Purpose, Reading, Wake};
+use super::{ExchangeId, Http, HttpRequest, State};
+use crate::client::calls::CallId;
+use crate::client::event::Out;
+use crate::client::http::outcome::Outcome;
+use crate::dialect::Revision;
+use crate::error::CallError;
+use crate::head::ResponseHead;
+use crate::time::{Duration, Instant, Now};
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+
+/// An exchange that waits. Its request is all that is kept of it.
+#[derive(Debug)]
+pub(super) struct Held {
+    purpose: Purpose,
+    request: Arc<HttpRequest>,
+    revision: Option<Revision>,
+    generation: u32,
+    redirects: usize,
+    /// The status that it was refused with.
+    status: u16,
+    /// When it is given up.
+    until: Instant,
+}
+
+impl Http {
+    /// Keeps an exchange that is not to be sent yet, in place of sending it: its token has to be renewed first. It
+    /// goes on by [`repeat`](Self::repeat) or [`give_up`](Self::give_up), and until then its time stands still.
+    /// `false` for an exchange that waits for nothing: send it as it is.
+    pub fn hold(&mut self, now: Now, exchange: ExchangeId) -> bool {
+        let unanswered =
+            self.exchanges.get(&exchange).is_some_and(|exchange| matches!(exchange.reading, Reading::Head));
+        let held = unanswered && self.keep(now.mono, exchange, 401);
+        if held {
+            self.remove(exchange);
+        }
+        held
+    }
+
+    /// Sends a held exchange again: the same request, as a new exchange. Nothing happens when it is not held any
+    /// more.
+    pub fn repeat(&mut self, now: Now, exchange: ExchangeId) {
+        let now = now.mono;
+        let Some(held) = self.release(now, exchange) else { return };
+        let lost = held.generation != self.generation;
+        match held.purpose {
+            // It was not carried out, so it may be sent in any session; with the fields that are right by then.
+            Purpose::Call(call) if !matches!(self.state, State::Open) => {
+                if let Some(flight) = self.flights.get_mut(&call) {
+                    flight.exchange = None;
+                    self.again.push(call);
+                }
+            }
+            Purpose::Call(call) if lost => self.send_again(call),
+            Purpose::Resume(call) if lost => self.session_lost(now, call, held.generation),
+            purpose => {
+                let next = self.send_shared(purpose, held.request, held.revision);
+                if let Some(exchange) = self.exchanges.get_mut(&next) {
+                    exchange.redirects = held.redirects;
+                }
+                self.goes_on_as(purpose, next);
+                if purpose == Purpose::Initialized {
+                    self.cut_at(next, now + self.link.config.limits.request);
+                }
+            }
+        }
+    }
+
+    /// Gives up a held exchange: what it was for ends as [`CallError::Unauthorized`], with this reason and record of
+    /// what was tried. Nothing happens when it is not held any more.
+    pub fn give_up(&mut self, now: Now, exchange: ExchangeId, reason: &str, record: &str) {
+        self.settle_held(now.mono, exchange, reason, record);
+    }
+
+    /// Whether an exchange is held.
+    pub fn is_held(&self, exchange: ExchangeId) -> bool {
+        self.held.contains_key(&exchange)
+    }
+
+    /// Exchanges that are held.
+    pub fn held(&self) -> usize {
+        self.held.len()
+    }
+
+    /// The request of an exchange that has not ended, or is held.
+    pub fn request_of(&self, exchange: ExchangeId) -> Option<&Arc<HttpRequest>> {
+        let held = || self.held.get(&exchange).map(|held| &held.request);
+        self.exchanges.get(&exchange).map(|exchange| &exchange.request).or_else(held)
+    }
+
+    /// Whether a response is a refusal that somebody may be able to change; then its exchange is held.
+    pub(super) fn is_refused(&mut self, now: Instant, id: ExchangeId, head: &ResponseHead) -> bool {
+        let wants =
+            head.status == 401 || (head.status == 403 && head.headers.get("www-authenticate").is_some());
+        if !self.link.config.authorize || !wants || !self.keep(now, id, head.status) {
+            return false;
+        }
+        self.retire(now, id);
+        self.link.events.act(Out::Refused(id, head.clone()));
+        true
+    }
+
+    fn keep(&mut self, now: Instant, id: ExchangeId, status: u16) -> bool {
+        let Some(exchange) = self.exchanges.get(&id) else { return false };
+        let purpose = exchange.purpose;
+        // Nobody waits for these. A session that is not deleted ends by itself, and of a message to the server it is
+        // not known whether it still matters by the time that a user has agreed.
+        if matches!(purpose, Purpose::Notice | Purpose::Delete) {
+            return false;
+        }
+        let span = self.link.config.limits.authorization;
+        let until = now + span;
+        let held = Held {
+            purpose,
+            request: Arc::clone(&exchange.request),
+            revision: exchange.revision,
+            generation: exchange.generation,
+            redirects: exchange.redirects,
+            status,
+            until,
+        };
+        self.held.insert(id, held);
+        self.wakes.insert((until, Wake::Held(id)));
+        self.delay(purpose, span);
+        true
+    }
+
+    /// Takes an exchange out of those that are held; its time goes on where it stood.
+    pub(super) fn release(&mut self, now: Instant, id: ExchangeId) -> Option<Held> {
+        let held = self.forget_held(id)?;
+        let unused = held.until.saturating_since(now);
+        self.hasten(now, held.purpose, unused);
+        Some(held)
+    }
+
+    /// Nobody waits for an exchange any more.
+    pub(super) fn forget_held(&mut self, id: ExchangeId) -> Option<Held> {
+        let held = self.held.remove(&id)?;
+        self.wakes.remove(&(held.until, Wake::Held(id)));
+        Some(held)
+    }
+
+    /// Whether the request of a call waits, so that the server does not know of it.
+    pub(super) fn is_call_held(&self, call: CallId) -> bool {
+        let exchange = self.flights.get(&call).and_then(|flight| flight.exchange);
+        exchange.is_some_and(|exchange| self.is_held(exchange))
+    }
+
+    /// The time of an exchange is up.
+    pub(super) fn held_for_too_long(&mut self, now: Instant, id: ExchangeId) {
+        let span = self.link.config.limits.authorization;
+        let reason =
+            format!("nobody came by authorization within {span:?}; `Limits::authorization` is the bound");
+        self.settle_held(now, id, &reason, "");
+    }
+
+    fn settle_held(&mut self, now: Instant, id: ExchangeId, reason: &str, record: &str) {
+        let Some(held) = self.release(now, id) else { return };
+        let error = || CallError::Unauthorized {
+            status: held.status,
+            reason: String::from(reason),
+            record: String::from(record),
+        };
+        match held.purpose {
+            Purpose::Initialized => self.noted(now, held.purpose, held.status),
+            Purpose::Listen => {
+                self.listening.exchange = None;
+                self.refuses_stream(now, held.status);
+            }
+            Purpose::Stream => self.finish(error()),
+            purpose => self.conclude(now, purpose, Outcome::Failed(error())),
+        }
+    }
+
+    /// What goes on in another exchange.
+    pub(super) fn goes_on_as(&mut self, purpose: Purpose, next: ExchangeId) {
+        if let State::Negotiating { exchange, .. } = &mut self.state
+            && purpose == Purpose::Opening
+        {
+            *exchange = next;
+        }
+        if let Some(flight) = purpose.call().and_then(|call| self.flights.get_mut(&call)) {
+            flight.exchange = Some(next);
+        }
+        if purpose == Purpose::Listen {
+            self.listening.exchange = Some(next);
+        }
+        if let Some(sse) = self.sse.as_mut().filter(|_| purpose == Purpose::Stream) {
+            sse.stream = next;
+        }
+    }
+
+    /// For how much longer calls that begin now wait for an opening that waits itself.
+    pub(super) fn opening_waits(&self, now: Instant) -> Duration {
+        let openings = self.held.values().filter(|held| opens(held.purpose));
+        openings.map(|held| held.until.saturating_since(now)).max().unwrap_or_default()
+    }
+
+    /// Whoever waits for an exchange has so much more time.
+    fn delay(&mut self, purpose: Purpose, span: Duration) {
+        if let Some(call) = purpose.call() {
+            self.link.calls.delay(call, span);
+            if let Some(resume) = self.flights.get_mut(&call).and_then(|flight| flight.resume.as_mut()) {
+                resume.until = resume.until + span;
+            }
+        }
+        if opens(purpose) {
+            self.link.calls.delay_all(span);
+            if let Some(deadline) = self.opening_deadline() {
+                *deadline = *deadline + span;
+            }
+        }
+    }
+
+    /// It was not needed, after all.
+    fn hasten(&mut self, now: Instant, purpose: Purpose, unused: Duration) {
+        if let Some(call) = purpose.call() {
+            self.link.calls.hasten(now, call, unused);
+            if let Some(resume) = self.flights.get_mut(&call).and_then(|flight| flight.resume.as_mut()) {
+                resume.until = resume.until.saturating_sub(unused).max(now);
+            }
+        }
+        if opens(purpose) {
+            self.link.calls.hasten_all(now, unused);
+            if let Some(deadline) = self.opening_deadline() {
+                *deadline = deadline.saturating_sub(unused).max(now);
+            }
+        }
+    }
+
+    fn opening_deadline(&mut self) -> Option<&mut Instant> {
+        match &mut self.state {
+            State::Finding { deadline }
+            | State::Negotiating { deadline, .. }
+            | State::Announcing { deadline } => Some(deadline),
+            _ => None,
+        }
+    }
+}
+
+/// Whether calls wait for it.
+fn opens(purpose: Purpose) -> bool {
+    matches!(purpose, Purpose::Stream | Purpose::Opening | Purpose::Initialized)
+}
