@@ -70,6 +70,7 @@ extern crate std;
 
 #[cfg(feature = "auth")]
 pub mod auth;
+mod canonical;
 pub mod client;
 pub mod diagnostic;
 pub mod dialect;

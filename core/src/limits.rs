@@ -94,6 +94,16 @@ pub struct Limits {
     pub event_id: usize,
     /// Pages in one whole-collection call. Default 1,000; the error keeps what was read.
     pub pages: usize,
+    /// Results of a server that a client keeps because it may. Default 1,024, at most
+    /// [`cache_bytes`](Self::cache_bytes) together; the one that was used least recently gives way. With 0 none is.
+    pub cache_entries: usize,
+    /// The same in bytes, about 256 for each besides its text. Default 16 MiB. A result that is longer is not kept.
+    pub cache_bytes: usize,
+    /// How long such a result is taken for fresh, whatever the server says. Default 24 h.
+    pub cache_ttl: Duration,
+    /// How much longer it may stand in over HTTP for a server that cannot be reached or does not answer. Default
+    /// 10 min.
+    pub cache_stale: Duration,
     /// Outgoing bytes that a machine holds for a peer that does not read. Default 16 MiB; input from that
     /// peer is not processed while more is waiting.
     pub transmit: usize,
@@ -187,6 +197,10 @@ impl Default for Limits {
             resume_total: Duration::from_secs(300),
             event_id: 1 << 10,
             pages: 1_000,
+            cache_entries: 1_024,
+            cache_bytes: 16 << 20,
+            cache_ttl: Duration::from_secs(24 * 60 * 60),
+            cache_stale: Duration::from_secs(10 * 60),
             transmit: 16 << 20,
             notifications: 1_024,
             notification_bytes: 4 << 20,

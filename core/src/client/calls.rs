@@ -1,5 +1,6 @@
 //! The table of calls: from `start` to `take`.
 
+use super::cache::{Claim, Freshness};
 use super::request::Prepared;
 use super::rounds::{Origin, Round};
 use crate::error::{CallError, Full};
@@ -7,6 +8,7 @@ use crate::model::Json;
 use crate::time::{Duration, Instant};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
 use core::fmt;
 
 /// A call of one connection. Never used again for another.
@@ -41,6 +43,8 @@ struct Entry {
     state: State,
     /// For what may be made again.
     origin: Option<Box<Origin>>,
+    /// For what may be kept.
+    claim: Option<Box<Claim>>,
 }
 
 enum State {
@@ -49,7 +53,29 @@ enum State {
     Sent(i64),
     /// The server wants input first.
     Input(Box<Round>),
-    Settled(Result<Json, CallError>),
+    Settled(Result<Reply, CallError>),
+}
+
+/// A result, and where it is from.
+pub(super) enum Reply {
+    Came(Json),
+    /// The cache has it, too.
+    Kept(Arc<Json>, Freshness),
+}
+
+impl Reply {
+    pub(super) fn json(&self) -> &Json {
+        match self {
+            Self::Came(json) => json,
+            Self::Kept(json, _) => json,
+        }
+    }
+}
+
+impl From<Json> for Reply {
+    fn from(json: Json) -> Self {
+        Self::Came(json)
+    }
 }
 
 /// Prints how a call ended, and no result.
@@ -59,7 +85,7 @@ impl fmt::Debug for State {
             Self::Waiting(prepared) => f.debug_tuple("Waiting").field(prepared).finish(),
             Self::Sent(wire) => f.debug_tuple("Sent").field(wire).finish(),
             Self::Input(round) => f.debug_tuple("Input").field(round).finish(),
-            Self::Settled(Ok(result)) => write!(f, "Settled({} bytes)", result.get().len()),
+            Self::Settled(Ok(result)) => write!(f, "Settled({} bytes)", result.json().get().len()),
             Self::Settled(Err(error)) => f.debug_tuple("Settled").field(error).finish(),
         }
     }
@@ -108,6 +134,13 @@ impl Calls {
         id
     }
 
+    /// A call that needs no answer of the server.
+    pub(super) fn answered(&mut self, now: Instant, patience: Patience, reply: Reply) -> CallId {
+        let id = self.insert(now, patience, State::Settled(Err(CallError::Cancelled)));
+        self.settle(id, Ok(reply));
+        id
+    }
+
     fn insert(&mut self, now: Instant, patience: Patience, state: State) -> CallId {
         self.last_call += 1;
         let id = CallId(self.last_call);
@@ -123,6 +156,7 @@ impl Calls {
             forgotten: false,
             state,
             origin: None,
+            claim: None,
         };
         self.entries.insert(id, entry);
         id
@@ -166,7 +200,7 @@ impl Calls {
     }
 
     /// Ends a call. Whether somebody waits to be told; false too when it has ended before.
-    pub(super) fn settle(&mut self, id: CallId, outcome: Result<Json, CallError>) -> bool {
+    pub(super) fn settle(&mut self, id: CallId, outcome: Result<Reply, CallError>) -> bool {
         let Some(entry) = self.entries.get_mut(&id) else { return false };
         let Some(deadline) = entry.deadline.take() else { return false };
         self.deadlines.remove(&(deadline, id));
@@ -180,6 +214,7 @@ impl Calls {
             State::Waiting(_) | State::Settled(_) => {}
         }
         entry.origin = None;
+        entry.claim = None;
         if entry.forgotten {
             self.entries.remove(&id);
             return false;
@@ -213,6 +248,25 @@ impl Calls {
         }
     }
 
+    /// The result of a call may be kept.
+    pub(super) fn put_claim(&mut self, id: CallId, claim: Box<Claim>) {
+        if let Some(entry) = self.entries.get_mut(&id) {
+            entry.claim = Some(claim);
+        }
+    }
+
+    pub(super) fn claim(&self, id: CallId) -> Option<&Claim> {
+        self.entries.get(&id)?.claim.as_deref()
+    }
+
+    pub(super) fn claim_mut(&mut self, id: CallId) -> Option<&mut Claim> {
+        self.entries.get_mut(&id)?.claim.as_deref_mut()
+    }
+
+    pub(super) fn take_claim(&mut self, id: CallId) -> Option<Box<Claim>> {
+        self.entries.get_mut(&id)?.claim.take()
+    }
+
     pub(super) fn origin(&self, id: CallId) -> Option<&Origin> {
         self.entries.get(&id)?.origin.as_deref()
     }
@@ -225,6 +279,8 @@ impl Calls {
     pub(super) fn suspend(&mut self, id: CallId, round: Round) {
         let Some(entry) = self.entries.get_mut(&id) else { return };
         let Some(deadline) = entry.deadline.replace(entry.cap) else { return };
+        // What it comes to depends on what will be answered (CACHE-17).
+        entry.claim = None;
         self.deadlines.remove(&(deadline, id));
         self.deadlines.insert((entry.cap, id));
         if let Some(at) = round.at {
@@ -341,7 +397,7 @@ impl Calls {
     }
 
     /// Takes what a call ended with.
-    pub(super) fn take(&mut self, id: CallId) -> Option<Result<Json, CallError>> {
+    pub(super) fn take(&mut self, id: CallId) -> Option<Result<Reply, CallError>> {
         if !matches!(self.entries.get(&id)?.state, State::Settled(_)) {
             return None;
         }

@@ -1,5 +1,6 @@
 //! What a client is, and how it goes about its calls.
 
+use super::cache::CacheUse;
 use crate::dialect::Revision;
 use crate::head::Headers;
 use crate::leniency::Leniency;
@@ -40,6 +41,8 @@ pub struct Config {
     /// has come by authorization, or has not
     /// ([`HttpOutput::Refused`](super::HttpOutput::Refused)). Default no: the refusal is the outcome.
     pub authorize: bool,
+    /// Whether results are kept for as long as the server allows. Default [`CacheUse::FreshOrStale`].
+    pub cache: CacheUse,
     /// More fields for every HTTP request, such as `Authorization`. Those that the protocol itself sets are
     /// left out.
     pub headers: Headers,
@@ -59,6 +62,7 @@ impl Config {
             check_capabilities: true,
             listen: false,
             authorize: false,
+            cache: CacheUse::default(),
             headers: Headers::new(),
         }
     }
@@ -126,6 +130,13 @@ impl Config {
         self
     }
 
+    /// Sets whether results are kept for as long as the server allows.
+    #[must_use]
+    pub fn cache(mut self, cache: CacheUse) -> Self {
+        self.cache = cache;
+        self
+    }
+
     /// Adds a field to every HTTP request.
     #[must_use]
     pub fn header(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
@@ -170,6 +181,9 @@ pub struct CallOptions {
     /// [`CallError::InputRequired`](crate::error::CallError::InputRequired), so that the application goes on with it
     /// by itself. Default no: what it asks comes as [`Event::Asked`](super::Event::Asked).
     pub manual_input: bool,
+    /// Whether the call may be answered with a result that was kept, and whether its own is kept. Default
+    /// [`Config::cache`].
+    pub cache: Option<CacheUse>,
     /// More entries for the request's `_meta`. Those that the protocol itself sets are left out.
     pub meta: Meta,
 }
@@ -183,6 +197,7 @@ impl fmt::Debug for CallOptions {
             .field("progress", &self.progress)
             .field("log_level", &self.log_level)
             .field("manual_input", &self.manual_input)
+            .field("cache", &self.cache)
             .field("meta", &format_args!("{} members", self.meta.iter().len()))
             .finish()
     }
@@ -226,6 +241,13 @@ impl CallOptions {
     #[must_use]
     pub fn manual_input(mut self) -> Self {
         self.manual_input = true;
+        self
+    }
+
+    /// Sets whether the call may be answered with a result that was kept, and whether its own is kept.
+    #[must_use]
+    pub fn cache(mut self, cache: CacheUse) -> Self {
+        self.cache = Some(cache);
         self
     }
 

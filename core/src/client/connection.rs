@@ -4,6 +4,7 @@
 
 use super::answer::{InputResponse, Refusal};
 use super::asks::{Answered, AskId};
+use super::cache::CacheEntry;
 use super::call::{Call, SetLevel};
 use super::calls::{CallId, timed_out};
 use super::config::{CallOptions, Config};
@@ -120,6 +121,9 @@ impl Connection {
         options: CallOptions,
     ) -> Result<CallId, CallError> {
         self.link.admit(source.method())?;
+        if let Some(call) = self.link.recall(now, source, &options) {
+            return Ok(call);
+        }
         let Some(envelope) = self.link.envelope.take() else {
             let patience = self.link.patience(&options);
             let prepared = Prepared::new(source, options).map_err(unserializable)?;
@@ -333,6 +337,16 @@ impl Connection {
         matches!(self.state, State::Closed)
     }
 
+    /// What is kept of results that the server allows to be kept.
+    pub fn cache(&self, now: Now) -> Vec<CacheEntry> {
+        self.link.cache.entries(now.mono)
+    }
+
+    /// Forgets what is kept.
+    pub fn clear_cache(&mut self) {
+        self.link.cache.clear();
+    }
+
     /// Calls that have not been taken or forgotten.
     pub fn calls(&self) -> usize {
         self.link.calls.len()
@@ -400,7 +414,7 @@ impl Connection {
                 self.state = State::Open;
                 self.link.connect(*details);
                 self.set_level(now);
-                self.launch();
+                self.launch(now);
             }
             Step::Failed(error) => self.finish(error),
         }
@@ -420,9 +434,13 @@ impl Connection {
     }
 
     /// Sends the calls that waited for the era.
-    fn launch(&mut self) {
+    fn launch(&mut self, now: Instant) {
         loop {
             let Some((id, wire, prepared)) = self.link.calls.launch() else { return };
+            if let Some(reply) = self.link.look(now, &prepared, &prepared.options) {
+                self.link.settle(id, Ok(reply));
+                continue;
+            }
             let Some(envelope) = &self.link.envelope else { return };
             let written = match self.link.offered(prepared.method()) {
                 Ok(()) => write(envelope, &mut self.out, wire, &prepared),
@@ -482,6 +500,7 @@ impl Connection {
                 Err(error) => Answer::Error(error, None),
             };
             let step = self.link.negotiation.answer(answer);
+            self.link.discovered(now, &step, response.outcome.as_ref().ok().copied());
             return self.follow(now, step);
         }
         match wire.and_then(|wire| self.link.calls.by_wire(wire)) {

@@ -4,9 +4,9 @@
 //! every call ends exactly once, and nothing is kept of what is over.
 
 use super::{
-    AskId, CallId, CallOptions, CallTool, Complete, Config, Connection, Endpoint, EraChoice, Event,
-    ExchangeId, Http, HttpOutput, HttpRequest, InputResponse, ListTools, Output, Pending, Ping, ReadResource,
-    Refusal, ToolReply,
+    AskId, CacheEntry, CacheUse, CallId, CallOptions, CallTool, Complete, Config, Connection, Endpoint,
+    EraChoice, Event, ExchangeId, Http, HttpOutput, HttpRequest, InputResponse, ListTools, Output, Pending,
+    Ping, ReadResource, Refusal, ToolReply,
 };
 use crate::dialect::Revision;
 use crate::head::{End, ResponseHead};
@@ -73,6 +73,7 @@ impl<'a> Script<'a> {
             ),
             13 => format(id, INPUT_REQUIRED),
             14 => String::from("event: endpoint\ndata: /m\n"),
+            15 => String::from("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}"),
             _ => {
                 let len = usize::from(self.byte());
                 return self.take(len).to_vec();
@@ -107,7 +108,10 @@ fn answer(request: &[u8], choice: u8) -> Option<String> {
         ),
         "tools/call" if choice % 4 == 1 => format(id, INPUT_REQUIRED),
         "tools/call" if choice % 4 == 2 => format(id, LATER),
-        _ => format(id, "\"result\":{\"content\":[],\"tools\":[],\"nextCursor\":\"n\"}"),
+        _ => format(
+            id,
+            "\"result\":{\"content\":[],\"tools\":[],\"contents\":[],\"nextCursor\":\"n\",\"ttlMs\":900}",
+        ),
     })
 }
 
@@ -116,6 +120,8 @@ fn format(id: i64, rest: &str) -> String {
 }
 
 const ASKED: usize = 5;
+const KEPT: usize = 2;
+const KEPT_BYTES: usize = 900;
 
 fn config(choice: u8) -> Arc<Config> {
     let era = match choice % 5 {
@@ -132,7 +138,8 @@ fn config(choice: u8) -> Arc<Config> {
     }
     let limits =
         Limits { message: 512, in_flight: 6, notifications: 8, transmit: 2_048, ..Limits::default() };
-    config.limits = Limits { asked: ASKED, call_rounds: 3, ..limits };
+    config.limits =
+        Limits { asked: ASKED, call_rounds: 3, cache_entries: KEPT, cache_bytes: KEPT_BYTES, ..limits };
     Arc::new(config)
 }
 
@@ -144,6 +151,8 @@ struct Calls {
     /// What the server ever asked and what of it is open, as far as that was heard.
     heard: BTreeSet<AskId>,
     asks: BTreeSet<AskId>,
+    /// Those that were answered at once with what was kept.
+    kept: BTreeSet<CallId>,
     closed: bool,
 }
 
@@ -151,6 +160,7 @@ impl Calls {
     fn note(&mut self, event: &Event) {
         assert!(!self.closed, "`Closed` is the last event: {event:?}");
         match event {
+            Event::Settled(id) if self.kept.remove(id) => {}
             Event::Settled(id) => {
                 assert!(self.open.contains_key(id) && self.settled.insert(*id), "a call ends once");
             }
@@ -183,6 +193,20 @@ impl Calls {
 
 fn now(elapsed: Duration) -> Now {
     Now::new(Instant::new(elapsed), elapsed)
+}
+
+fn cache_use(choice: u8) -> CallOptions {
+    CallOptions::new().cache(match choice % 5 {
+        0 => CacheUse::Off,
+        1 => CacheUse::Refresh,
+        2 => CacheUse::Fresh,
+        _ => CacheUse::FreshOrStale,
+    })
+}
+
+fn assert_kept(entries: &[CacheEntry]) {
+    let bytes: usize = entries.iter().map(|entry| entry.bytes).sum();
+    assert!(entries.len() <= KEPT && bytes <= KEPT_BYTES, "what is kept is bounded");
 }
 
 /// A byte stream.
@@ -241,18 +265,26 @@ pub fn fuzz_connection(data: &[u8]) {
                 }
             }
             13 => connection.advance(usize::from(script.byte())),
-            14 => {
-                let options = CallOptions::default();
-                let forgotten = match script.byte() % 3 {
-                    0 => connection.start(at, &Ping, options).map(|call| call.id()),
-                    1 => connection.start(at, &ReadResource::new("x:a"), options).map(|call| call.id()),
-                    _ => {
-                        let call = Complete::prompt("p", "a", "v").known("b", "w");
-                        connection.start(at, &call, options).map(|call| call.id())
+            14 => match script.byte() % 4 {
+                0 => {
+                    drop(connection.start(at, &Ping, CallOptions::new()).map(|it| connection.forget(it.id())))
+                }
+                1 => {
+                    let read = connection.start(at, &ReadResource::new("x:a"), cache_use(script.byte()));
+                    if let Ok(read) = read {
+                        if connection.take(&read).is_some() {
+                            calls.kept.insert(read.id());
+                        }
+                        connection.forget(read.id());
                     }
-                };
-                drop(forgotten.map(|call| connection.forget(call)));
-            }
+                }
+                2 => connection.clear_cache(),
+                _ => {
+                    let call = Complete::prompt("p", "a", "v").known("b", "w");
+                    let call = connection.start(at, &call, CallOptions::new());
+                    drop(call.map(|call| connection.forget(call.id())));
+                }
+            },
             _ => match script.byte() {
                 7 => connection.close(at),
                 choice => {
@@ -268,6 +300,7 @@ pub fn fuzz_connection(data: &[u8]) {
             },
         }
         assert!(connection.asks() <= ASKED, "questions are bounded");
+        assert_kept(&connection.cache(at));
         if script.byte() & 1 == 0 {
             while let Some(output) = connection.poll_output() {
                 if let Output::Event(event) = output {
@@ -367,12 +400,27 @@ pub fn fuzz_http(data: &[u8]) {
                 }
             }
             (14, _) => {
-                let options = CallOptions::default();
-                let forgotten = match script.byte() % 2 {
-                    0 => http.start(at, &ListTools::new(), options).map(|call| call.id()),
-                    _ => http.start(at, &ReadResource::new("x:a"), options).map(|call| call.id()),
-                };
-                drop(forgotten.map(|call| http.forget(call)));
+                let options = cache_use(script.byte());
+                match script.byte() % 4 {
+                    0 => http.set_header("authorization", [script.byte() % 2 + b'a']),
+                    1 => http.clear_cache(),
+                    2 => {
+                        if let Ok(list) = http.start(at, &ListTools::new(), options) {
+                            if http.take(&list).is_some() {
+                                calls.kept.insert(list.id());
+                            }
+                            http.forget(list.id());
+                        }
+                    }
+                    _ => {
+                        if let Ok(read) = http.start(at, &ReadResource::new("x:a"), options) {
+                            if http.take(&read).is_some() {
+                                calls.kept.insert(read.id());
+                            }
+                            http.forget(read.id());
+                        }
+                    }
+                }
             }
             (_, exchange) => match (script.byte(), exchange) {
                 (7, _) => http.close(at),
@@ -394,6 +442,7 @@ pub fn fuzz_http(data: &[u8]) {
             },
         }
         assert!(http.asks() <= ASKED, "questions are bounded");
+        assert_kept(&http.cache(at));
         if script.byte() & 1 == 0 {
             drain(&mut http, &mut calls, &mut exchanges);
         }

@@ -5,6 +5,7 @@
 mod asks;
 mod endpoint;
 mod exchange;
+mod kept;
 mod listen;
 mod outcome;
 mod receive;
@@ -25,7 +26,7 @@ use self::refused::Held;
 use self::resume::Resume;
 use self::sse::Sse;
 use super::call::{Call, SetLevel};
-use super::calls::CallId;
+use super::calls::{CallId, Reply};
 use super::config::{CallOptions, Config};
 use super::connection::unserializable;
 use super::event::{Event, Out};
@@ -36,7 +37,7 @@ use super::reply::Pending;
 use super::request::{self, Prepared, Source};
 use crate::dialect::{Era, Revision};
 use crate::error::CallError;
-use crate::head::{End, RequestHead, ResponseHead};
+use crate::head::{End, Headers, RequestHead, ResponseHead};
 use crate::model::tools::Tool;
 use crate::time::{Duration, Instant, Now, WakeReason, earliest};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -110,6 +111,8 @@ pub enum HttpOutput {
 pub struct Http {
     link: Link,
     endpoint: Endpoint,
+    /// The application's own fields.
+    headers: Headers,
     state: State,
     /// The legacy session, when the server opened one.
     session: Option<SessionId>,
@@ -197,9 +200,11 @@ impl Http {
     /// One that has not begun.
     fn idle(config: Arc<Config>, endpoint: Endpoint, negotiation: Negotiation) -> Self {
         let mirrors = Mirrors::new(MIRRORS);
+        let headers = config.headers.clone();
         Self {
             link: Link::new(config, negotiation, Some(mirrors)),
             endpoint,
+            headers,
             state: State::Closed,
             session: None,
             offered_session: None,
@@ -243,6 +248,9 @@ impl Http {
             return Err(error.clone());
         }
         self.link.admit(source.method())?;
+        if let Some(call) = self.link.recall(now, source, &options) {
+            return Ok(call);
+        }
         let envelope = self.link.envelope.take_if(|_| matches!(self.state, State::Open));
         let Some(envelope) = envelope else {
             let patience = self.link.patience(&options);
@@ -481,12 +489,16 @@ impl Http {
         if core::mem::take(&mut self.roots_news) {
             self.tell_roots(now);
         }
-        self.launch_waiting();
+        self.launch_waiting(now);
     }
 
-    fn launch_waiting(&mut self) {
+    fn launch_waiting(&mut self, now: Instant) {
         loop {
             let Some((id, wire, prepared)) = self.link.calls.launch() else { return };
+            if let Some(reply) = self.link.look(now, &prepared, &prepared.options) {
+                self.link.settle(id, Ok(reply));
+                continue;
+            }
             let Some(envelope) = &self.link.envelope else { return };
             let mut body = Vec::new();
             let written = self.link.offered(prepared.method()).and_then(|()| {
@@ -550,8 +562,9 @@ impl Http {
         Some(flight)
     }
 
-    fn settle(&mut self, now: Instant, call: CallId, outcome: Result<crate::model::Json, CallError>) {
+    fn settle(&mut self, now: Instant, call: CallId, outcome: Result<Reply, CallError>) {
         self.land(call);
+        let outcome = outcome.or_else(|error| self.link.stand_in(now, call, error));
         if matches!(&outcome, Err(error) if !matches!(error, CallError::Server { .. })) {
             self.link.drop_requests_of(call);
         }

@@ -1,7 +1,8 @@
 //! What a byte stream and HTTP have in common: the calls, the era, the events.
 
 use super::asks::{Asker, Asks};
-use super::calls::{CallId, Calls, Patience};
+use super::cache::{Cache, Freshness};
+use super::calls::{CallId, Calls, Patience, Reply};
 use super::config::{CallOptions, Config};
 use super::details::ServerDetails;
 use super::event::{Event, Events, Progress};
@@ -34,6 +35,7 @@ pub(super) struct Link {
     /// How requests are written; `None` until the era is known.
     pub(super) envelope: Option<Envelope>,
     pub(super) calls: Calls,
+    pub(super) cache: Cache,
     pub(super) asks: Asks,
     pub(super) events: Events,
     /// Over HTTP only: which arguments go into headers.
@@ -44,6 +46,8 @@ pub(super) struct Link {
 impl Link {
     pub(super) fn new(config: Arc<Config>, negotiation: Negotiation, mirrors: Option<Mirrors>) -> Self {
         let calls = Calls::new(config.limits.in_flight);
+        // Only over HTTP does a client outlive the server being out of reach.
+        let cache = Cache::new(&config.limits, mirrors.is_some());
         let asks = Asks::new(config.limits.asked);
         let events = Events::new(config.limits.notifications);
         Self {
@@ -52,6 +56,7 @@ impl Link {
             details: None,
             envelope: None,
             calls,
+            cache,
             asks,
             events,
             mirrors,
@@ -129,7 +134,10 @@ impl Link {
     }
 
     /// Ends a call, and says so unless nobody waits for it.
-    pub(super) fn settle(&mut self, id: CallId, outcome: Result<Json, CallError>) {
+    pub(super) fn settle(&mut self, id: CallId, outcome: Result<Reply, CallError>) {
+        if let Err(error) = &outcome {
+            self.failed(id, error);
+        }
         if self.calls.is_suspended(id) {
             self.asks.retract(&mut self.events, |by| matches!(by, Asker::Call(call, _) if *call == id));
         }
@@ -165,18 +173,26 @@ impl Link {
     /// What a call ended with, read as what was asked.
     pub(super) fn take<R>(&mut self, pending: &Pending<R>) -> Option<Result<R, CallError>> {
         let outcome = self.calls.take(pending.id())?;
-        Some(outcome.and_then(|result| self.read(pending, &result)))
+        Some(outcome.and_then(|reply| self.read(pending, &reply)))
     }
 
-    pub(super) fn read<R>(&mut self, pending: &Pending<R>, result: &Json) -> Result<R, CallError> {
+    pub(super) fn read<R>(&mut self, pending: &Pending<R>, reply: &Reply) -> Result<R, CallError> {
         let Some(details) = self.details.as_deref() else {
             return Err(CallError::Invalid { reason: "a result came before the era was known".to_owned() });
         };
         let mut diagnostics = Vec::new();
         let mirrored = details.revision.dialect().http.mirrored_headers;
         let mirrors = self.mirrors.as_mut().filter(|_| mirrored);
-        let read = RawReply::open(result.as_ref(), details.revision, mirrors, &mut diagnostics)
+        let freshness = match reply {
+            Reply::Came(_) => &Freshness::New,
+            Reply::Kept(_, freshness) => freshness,
+        };
+        let json = reply.json().as_ref();
+        let read = RawReply::open(json, details.revision, freshness, mirrors, &mut diagnostics)
             .and_then(|reply| pending.read(reply));
+        if let (Err(_), Reply::Kept(result, _)) = (&read, reply) {
+            self.cache.discard(result);
+        }
         diagnostics.into_iter().for_each(|diagnostic| self.events.diagnose(diagnostic));
         read
     }
@@ -188,6 +204,7 @@ impl Link {
 
     /// A notification of the server.
     pub(super) fn notification(&mut self, now: Instant, method: &str, params: Option<&RawValue>) {
+        self.invalidate(method, params);
         match method {
             "notifications/progress" => self.progress(now, params),
             "notifications/message" => match read_params::<LoggingMessageNotificationParams>(params) {

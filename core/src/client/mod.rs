@@ -32,6 +32,7 @@
 
 mod answer;
 mod asks;
+mod cache;
 mod call;
 mod calls;
 mod completion;
@@ -58,6 +59,7 @@ mod testing;
 
 pub use answer::{InputResponse, Refusal};
 pub use asks::AskId;
+pub use cache::{CacheEntry, CacheUse, Fetch, Fetched, Freshness};
 pub use call::{Call, CallTool, Custom, Discover, Ping, SetLevel};
 pub use calls::CallId;
 pub use completion::Complete;

@@ -1,5 +1,6 @@
 //! Replies: kept as the text that came, read as what was asked.
 
+use super::cache::Freshness;
 use super::calls::CallId;
 use super::mirrors::Mirrors;
 use crate::diagnostic::Diagnostic;
@@ -61,6 +62,7 @@ impl<R> fmt::Debug for Pending<R> {
 pub struct RawReply<'a> {
     raw: &'a RawValue,
     revision: Revision,
+    freshness: &'a Freshness,
     /// Where annotations of tools are learned, over a link that needs them.
     mirrors: Option<&'a mut Mirrors>,
     diagnostics: &'a mut Vec<Diagnostic>,
@@ -78,6 +80,7 @@ impl<'a> RawReply<'a> {
     pub(super) fn open(
         raw: &'a RawValue,
         revision: Revision,
+        freshness: &'a Freshness,
         mirrors: Option<&'a mut Mirrors>,
         diagnostics: &'a mut Vec<Diagnostic>,
     ) -> Result<Self, CallError> {
@@ -102,7 +105,7 @@ impl<'a> RawReply<'a> {
                 Err(_) => return Err(invalid("expected a string as `resultType`".to_string())),
             }
         }
-        Ok(Self { raw, revision, mirrors, diagnostics })
+        Ok(Self { raw, revision, freshness, mirrors, diagnostics })
     }
 
     /// The JSON text of the result object.
@@ -113,6 +116,11 @@ impl<'a> RawReply<'a> {
     /// The revision that it is written in.
     pub const fn revision(&self) -> Revision {
         self.revision
+    }
+
+    /// Where it is from.
+    pub const fn freshness(&self) -> &Freshness {
+        self.freshness
     }
 
     /// The result as a `T`.

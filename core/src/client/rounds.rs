@@ -91,17 +91,21 @@ impl Link {
         let (wire, revision) = (self.calls.next_wire(), envelope.revision());
         if !may_ask(revision, source.method()) {
             envelope.write(out, wire, source, &options)?;
-            return Ok(self.calls.send(now, patience, wire));
+            let call = self.calls.send(now, patience, wire);
+            self.claim(call, source, &options);
+            return Ok(call);
         }
         let prepared = Prepared::at(source, revision, options)?;
         envelope.write(out, wire, &prepared, &prepared.options)?;
         let call = self.calls.send(now, patience, wire);
+        self.claim(call, &prepared, &prepared.options);
         self.calls.put_origin(call, Box::new(Origin::new(prepared)));
         Ok(call)
     }
 
     /// A call that waited for the era was sent: it is kept if it may have to be made again.
     pub(super) fn keep(&mut self, call: CallId, prepared: Prepared) {
+        self.claim(call, &prepared, &prepared.options);
         let revision = self.details.as_deref().map(|details| details.revision);
         if revision.is_some_and(|revision| may_ask(revision, prepared.method())) {
             self.calls.put_origin(call, Box::new(Origin::new(prepared)));
@@ -118,7 +122,10 @@ impl Link {
         let outcome = if asks { self.begin_round(now, call, result) } else { Ok(Some(Json::from(result))) };
         match outcome {
             Ok(None) => {}
-            Ok(Some(result)) => self.settle(call, Ok(result)),
+            Ok(Some(result)) => {
+                let reply = self.arrived(now, call, result);
+                self.settle(call, Ok(reply));
+            }
             Err(error) => self.settle(call, Err(error)),
         }
     }

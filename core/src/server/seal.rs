@@ -5,7 +5,6 @@
 //!
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#server-requirements-basic-workflow>
 
-mod canonical;
 #[cfg(feature = "seal")]
 pub(super) mod fuzz;
 #[cfg(feature = "seal")]
@@ -23,6 +22,7 @@ use sha2::{Digest, Sha256};
 
 use super::call::Call;
 use super::config::Config;
+use crate::canonical::canonical;
 use crate::error::{PeerError, code};
 use crate::time::Now;
 
@@ -79,7 +79,7 @@ impl<'a> Bound<'a> {
 
     /// Differs between any two requests that differ.
     fn digest(&self, depth: usize) -> Result<[u8; 32], StateError> {
-        let arguments = canonical::canonical(self.arguments, depth)
+        let arguments = canonical(self.arguments, depth)
             .ok_or(StateError::new("the arguments are no JSON, or too deep"))?;
         let mut digest = Sha256::new();
         let parts = [self.method.as_bytes(), self.target.as_bytes(), &arguments, self.audience.as_bytes()];

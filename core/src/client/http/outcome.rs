@@ -148,7 +148,7 @@ impl Http {
                         self.land(call);
                         return self.link.result(now, call, result);
                     }
-                    Outcome::Result(result) => Ok(Json::from(result)),
+                    Outcome::Result(result) => Ok(self.link.arrived(now, call, Json::from(result))),
                     Outcome::Error(error, status) => {
                         if self.refresh(now, call, &error, status) {
                             return;
@@ -177,6 +177,11 @@ impl Http {
             Outcome::Failed(error) => Answer::Unusable(error.clone()),
         };
         let step = self.link.negotiation.answer(answer);
+        let result = match &outcome {
+            Outcome::Result(result) => Some(*result),
+            _ => None,
+        };
+        self.link.discovered(now, &step, result);
         if let (Step::Settled(details), Some(session)) = (&step, &self.offered_session)
             && details.revision.dialect().http.sessions
         {

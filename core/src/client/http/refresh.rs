@@ -1,13 +1,13 @@
 //! A call whose headers the server did not like: its tool may have changed (HDR-51).
 
 use super::Http;
+use crate::client::cache::CacheUse;
 use crate::client::call::Call;
-use crate::client::calls::CallId;
+use crate::client::calls::{CallId, Reply};
 use crate::client::config::CallOptions;
 use crate::client::lists::ListTools;
 use crate::client::reply::Pending;
 use crate::error::{CallError, ErrorObject, code};
-use crate::model::Json;
 use crate::time::Instant;
 use alloc::string::ToString;
 
@@ -43,7 +43,7 @@ impl Http {
     }
 
     fn list_tools(&mut self, now: Instant, page: ListTools, refresh: Refresh) -> Result<(), Refresh> {
-        match self.start_source(now, &page, CallOptions::new()) {
+        match self.start_source(now, &page, CallOptions::new().cache(CacheUse::Refresh)) {
             Ok(id) => {
                 self.link.calls.forget(id);
                 self.refreshes.insert(id, refresh);
@@ -59,7 +59,7 @@ impl Http {
         now: Instant,
         listing: CallId,
         mut refresh: Refresh,
-        outcome: Result<Json, CallError>,
+        outcome: Result<Reply, CallError>,
     ) {
         let page = match outcome {
             Ok(page) => self.link.read(&Pending::new(listing, ListTools::read), &page),

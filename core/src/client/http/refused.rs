@@ -48,6 +48,7 @@ impl Http {
     pub fn repeat(&mut self, now: Now, exchange: ExchangeId) {
         let now = now.mono;
         let Some(held) = self.release(now, exchange) else { return };
+        self.link.reauthorize(held.purpose.call());
         let lost = held.generation != self.generation;
         match held.purpose {
             // It was not carried out, so it may be sent in any session; with the fields that are right by then.

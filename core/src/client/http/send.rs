@@ -173,7 +173,7 @@ impl Http {
         if let Some(session) = &self.session {
             fields.push("Mcp-Session-Id", &session.0);
         }
-        for (name, value) in self.link.config.headers.iter() {
+        for (name, value) in self.headers.iter() {
             let mirror = name.get(..10).is_some_and(|prefix| prefix.eq_ignore_ascii_case("mcp-param-"));
             if !mirror && !OURS.iter().any(|ours| name.eq_ignore_ascii_case(ours)) {
                 fields.push(name, value);

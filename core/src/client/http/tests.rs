@@ -1,5 +1,6 @@
 mod asks;
 mod bounds;
+mod cache;
 mod calls;
 mod headers;
 mod legacy;

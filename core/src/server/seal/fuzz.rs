@@ -5,8 +5,8 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::canonical::canonical;
 use super::{Bound, Keyring};
+use crate::canonical::canonical;
 use crate::entropy::Seed;
 use crate::limits::Limits;
 use crate::model::Implementation;

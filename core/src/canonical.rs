@@ -20,7 +20,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// The canonical text of `json`. `None` if that is no JSON, or nested deeper than `depth`.
-pub(super) fn canonical(json: &str, depth: usize) -> Option<Vec<u8>> {
+pub(crate) fn canonical(json: &str, depth: usize) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(json.len());
     value(&mut out, serde_json::from_str::<&RawValue>(json).ok()?, depth)?;
     Some(out)

@@ -1,0 +1,154 @@
+//! Where calls meet the cache.
+
+use super::{CacheUse, Freshness, Kept, Key, Kind};
+use crate::client::call::Discover;
+use crate::client::calls::{CallId, Reply};
+use crate::client::config::CallOptions;
+use crate::client::event::Event;
+use crate::client::link::Link;
+use crate::client::negotiate::Step;
+use crate::client::request::Source;
+use crate::diagnostic::Diagnostic;
+use crate::error::CallError;
+use crate::model::resources::ResourceUriParams;
+use crate::model::{Json, Meta};
+use crate::time::Instant;
+use alloc::boxed::Box;
+use alloc::format;
+use serde_json::value::RawValue;
+
+impl Link {
+    fn cache_use(&self, options: &CallOptions) -> CacheUse {
+        options.cache.unwrap_or(self.config.cache)
+    }
+
+    fn key(&self, source: &impl Source, options: &CallOptions) -> Option<Key> {
+        let revision = self.details.as_deref()?.revision;
+        if !revision.dialect().caching_hints {
+            return None;
+        }
+        Key::of(source, revision, &options.meta, self.config.limits.depth)
+    }
+
+    /// A fresh result for a call, so that it need not be made.
+    pub(in crate::client) fn look(
+        &mut self,
+        now: Instant,
+        source: &impl Source,
+        options: &CallOptions,
+    ) -> Option<Reply> {
+        if self.cache.entries.is_empty()
+            || !matches!(self.cache_use(options), CacheUse::Fresh | CacheUse::FreshOrStale)
+        {
+            return None;
+        }
+        let key = self.key(source, options)?;
+        let Kept { result, age, .. } = self.cache.find(now, &key, false)?;
+        Some(Reply::Kept(result, Freshness::Kept { age }))
+    }
+
+    /// The same as a call, which has settled.
+    pub(in crate::client) fn recall(
+        &mut self,
+        now: Instant,
+        source: &impl Source,
+        options: &CallOptions,
+    ) -> Option<CallId> {
+        let reply = self.look(now, source, options)?;
+        let patience = self.patience(options);
+        let call = self.calls.answered(now, patience, reply);
+        self.events.push(Event::Settled(call));
+        Some(call)
+    }
+
+    /// A call goes out whose result may be kept.
+    pub(in crate::client) fn claim(&mut self, call: CallId, source: &impl Source, options: &CallOptions) {
+        let cache = self.cache_use(options);
+        if cache == CacheUse::Off || Kind::of(source.method()).is_none() {
+            return;
+        }
+        let Some(key) = self.key(source, options) else { return };
+        let stale = cache == CacheUse::FreshOrStale;
+        let claim = self.cache.claim(key, source.name(), stale, call.0);
+        self.calls.put_claim(call, Box::new(claim));
+    }
+
+    /// The complete result of a call has come.
+    pub(in crate::client) fn arrived(&mut self, now: Instant, call: CallId, result: Json) -> Reply {
+        match self.calls.take_claim(call) {
+            Some(claim) => match self.cache.keep(now, *claim, result) {
+                Ok(kept) => Reply::Kept(kept, Freshness::New),
+                Err(result) => Reply::Came(result),
+            },
+            None => Reply::Came(result),
+        }
+    }
+
+    /// The negotiation was answered: the result of the probe may stand for a call that asks the same.
+    pub(in crate::client) fn discovered(&mut self, now: Instant, step: &Step, result: Option<&RawValue>) {
+        let (Step::Settled(details), Some(result)) = (step, result) else { return };
+        if details.revision.dialect().caching_hints && self.config.cache != CacheUse::Off {
+            let depth = self.config.limits.depth;
+            if let Some(key) = Key::of(&Discover, details.revision, &Meta::new(), depth) {
+                let claim = self.cache.claim(key, None, false, 0);
+                let _ = self.cache.keep(now, claim, result.into());
+            }
+        }
+    }
+
+    /// What a call comes to whose server could not be asked: something stale, if there is any (CACHE-26).
+    pub(in crate::client) fn stand_in(
+        &mut self,
+        now: Instant,
+        call: CallId,
+        error: CallError,
+    ) -> Result<Reply, CallError> {
+        if !matches!(error, CallError::Broken { .. } | CallError::TimedOut { .. }) {
+            return Err(error);
+        }
+        let Some(claim) = self.calls.claim(call).filter(|claim| claim.stale) else { return Err(error) };
+        let Some(Kept { result, age, fresh }) = self.cache.find(now, &claim.key, true) else {
+            return Err(error);
+        };
+        // Another call has brought it meanwhile.
+        if fresh {
+            return Ok(Reply::Kept(result, Freshness::Kept { age }));
+        }
+        let method = claim.key.kind.method();
+        let text = format!("`{method}` is answered with a result of {age:?} ago, which is stale: {error}");
+        self.events.diagnose(Diagnostic::new("client", text));
+        Ok(Reply::Kept(result, Freshness::Stale { age, error: Box::new(error) }))
+    }
+
+    /// A call has failed.
+    pub(in crate::client) fn failed(&mut self, call: CallId, error: &CallError) {
+        let claim = self.calls.take_claim(call);
+        match error {
+            CallError::Server { error, .. } => {
+                if let Some(claim) = claim {
+                    self.cache.refused(&claim, error.code);
+                }
+            }
+            // Whoever is not let in any more is not shown what was meant for who was.
+            CallError::Unauthorized { status: 401, .. } => self.cache.reauthorize(),
+            _ => {}
+        }
+    }
+
+    /// Requests carry another authorization from now on, and so will this call, which was not carried out.
+    pub(in crate::client) fn reauthorize(&mut self, call: Option<CallId>) {
+        self.cache.reauthorize();
+        if let Some(claim) = call.and_then(|call| self.calls.claim_mut(call)) {
+            claim.authorization = self.cache.authorization;
+        }
+    }
+
+    /// A notification of the server, before anybody hears of it.
+    pub(in crate::client) fn invalidate(&mut self, method: &str, params: Option<&RawValue>) {
+        self.cache.notified(method, || {
+            let params = params.map(RawValue::get)?;
+            let updated: ResourceUriParams = serde_json::from_str(params).ok()?;
+            Some(updated.uri)
+        });
+    }
+}
