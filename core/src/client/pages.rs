@@ -4,7 +4,7 @@
 
 use super::config::Config;
 use crate::dialect::{Era, Revision};
-use crate::error::CallError;
+use crate::error::{CallError, code};
 use crate::model::pagination::Cursor;
 use alloc::format;
 use alloc::vec::Vec;
@@ -32,6 +32,7 @@ pub struct Pages<T> {
     limit: usize,
     read: usize,
     last: Option<Cursor>,
+    restarted: bool,
     items: Vec<T>,
 }
 
@@ -39,7 +40,7 @@ impl<T> Pages<T> {
     /// No page yet, of a server that speaks `revision`.
     pub fn new(revision: Revision, config: &Config) -> Self {
         let lenient = revision.era() == Era::Legacy && config.leniency.endless_cursor;
-        Self { lenient, limit: config.limits.pages, read: 0, last: None, items: Vec::new() }
+        Self { lenient, limit: config.limits.pages, read: 0, last: None, restarted: false, items: Vec::new() }
     }
 
     /// Adds a page, and says which one is next.
@@ -73,6 +74,21 @@ impl<T> Pages<T> {
         }
         self.last = Some(next.clone());
         Ok(Some(next))
+    }
+
+    /// Whether to begin anew with the first page, because this is what asking for a further one has come to: the server
+    /// does not know its cursor any more (CACHE-30). What was read is dropped then. Once for a collection.
+    pub fn restart(&mut self, error: &CallError) -> bool {
+        let refused = matches!(error, CallError::Server { error, .. }
+            if error.code == i64::from(code::INVALID_PARAMS));
+        let again = refused && self.last.is_some() && !self.restarted;
+        if again {
+            self.restarted = true;
+            self.last = None;
+            self.read = 0;
+            self.items.clear();
+        }
+        again
     }
 
     /// What was read so far.

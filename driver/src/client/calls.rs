@@ -10,8 +10,9 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use mcp_proto::client::{
-    Call, CallId, CallOptions, CallTool, Complete, Custom, GetPrompt, ListPrompts, ListResourceTemplates,
-    ListResources, ListTools, Pages, Pending, Ping, Progress, ReadResource, SetLevel, ToolReply,
+    CacheUse, Call, CallId, CallOptions, CallTool, Complete, Custom, GetPrompt, ListPrompts,
+    ListResourceTemplates, ListResources, ListTools, Pages, Pending, Ping, Progress, ReadResource, SetLevel,
+    ToolReply,
 };
 use mcp_proto::error::CallError;
 use mcp_proto::model::{
@@ -162,7 +163,13 @@ impl<R: Runtime> Calls for Client<R> {
             let mut pages = Pages::new(client.revision(), &client.config);
             let mut cursor = None;
             loop {
-                let reply = client.start_call(&page(cursor), Options::new()).await?;
+                let reply = match client.start_call(&page(cursor), Options::new()).await {
+                    Err(error) if pages.restart(&error) => {
+                        cursor = None;
+                        continue;
+                    }
+                    reply => reply?,
+                };
                 let (items, next) = split(reply);
                 cursor = pages.add(items, next)?;
                 if cursor.is_none() {
@@ -262,6 +269,24 @@ impl Options {
     #[must_use]
     pub fn manual_input(mut self) -> Self {
         self.call = self.call.manual_input();
+        self
+    }
+
+    /// Whether the call may be answered with a result that was kept, and whether its own is kept. Default
+    /// [`ClientBuilder::cache`](super::ClientBuilder::cache).
+    ///
+    /// ```
+    /// # use mcp_driver::{Async, CacheUse, CallError, Calls, Client, Fetch, ListTools, Options, Runtime};
+    /// # async fn look<R: Runtime<Mode = Async>>(client: Client<R>) -> Result<(), CallError> {
+    /// let options = Options::new().cache(CacheUse::Refresh);
+    /// let page = client.start(&Fetch(ListTools::new()), options).await?;
+    /// println!("{} tools, {:?}", page.reply.tools.len(), page.freshness);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn cache(mut self, cache: CacheUse) -> Self {
+        self.call = self.call.cache(cache);
         self
     }
 

@@ -6,7 +6,8 @@ use std::sync::{Arc, MutexGuard};
 use std::task::{Poll, Waker};
 
 use mcp_proto::client::{
-    AskId, Call, CallId, CallOptions, Event, InputResponse, Pending, Refusal, ServerDetails, Waiting,
+    AskId, CacheEntry, Call, CallId, CallOptions, Event, InputResponse, Pending, Refusal, ServerDetails,
+    Waiting,
 };
 use mcp_proto::error::{ApiMisuse, CallError};
 use mcp_proto::model::InputRequest;
@@ -41,6 +42,8 @@ pub(super) trait Machine: Send {
     fn retry(&mut self, now: Now, call: CallId);
     fn stop(&mut self, now: Now, call: CallId);
     fn roots_changed(&mut self, now: Now);
+    fn cache(&self, now: Now) -> Vec<CacheEntry>;
+    fn clear_cache(&mut self);
 }
 
 /// A client machine behind a lock, with whatever moves its bytes.
@@ -194,6 +197,12 @@ pub(super) fn roots_changed<L: Link>(link: &Arc<L>) {
     let now = link.now();
     link.lock().machine.roots_changed(now);
     link.turn();
+}
+
+/// What is kept of results.
+pub(super) fn cache<L: Link>(link: &Arc<L>) -> Vec<CacheEntry> {
+    let now = link.now();
+    link.lock().machine.cache(now)
 }
 
 /// Waits until the era is settled, or the connection has failed.

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Waker;
 
 use mcp_proto::client::{
-    AskId, Call, CallId, CallOptions, Config, Endpoint as Url, ExchangeId, Http, HttpOutput, InputResponse,
-    Pending, Refusal,
+    AskId, CacheEntry, Call, CallId, CallOptions, Config, Endpoint as Url, ExchangeId, Http, HttpOutput,
+    InputResponse, Pending, Refusal,
 };
 use mcp_proto::error::{ApiMisuse, CallError};
 use mcp_proto::head::End;
@@ -90,6 +90,14 @@ impl Machine for Carried {
 
     fn roots_changed(&mut self, now: Now) {
         self.http.roots_changed(now);
+    }
+
+    fn cache(&self, now: Now) -> Vec<CacheEntry> {
+        self.http.cache(now)
+    }
+
+    fn clear_cache(&mut self) {
+        self.http.clear_cache();
     }
 }
 
@@ -235,6 +243,11 @@ impl<R: Runtime> HttpClient<R> {
         runtime.spawn(Box::pin(keep_time(runtime.clone(), Arc::new(Timekeeper(client.clone())))));
         client.turn();
         Ok(client)
+    }
+
+    /// Sets a field of all requests from now on.
+    pub(super) fn set_header(&self, name: &str, value: &[u8]) {
+        self.lock().machine.http.set_header(name, value);
     }
 
     /// Ends the connection, and with it a legacy session.

@@ -7,7 +7,7 @@ use std::task::Waker;
 use std::time::Duration;
 
 use mcp_proto::client::{
-    AskId, Call, CallId, CallOptions, Config, Connection, InputResponse, Output, Pending, Refusal,
+    AskId, CacheEntry, Call, CallId, CallOptions, Config, Connection, InputResponse, Output, Pending, Refusal,
 };
 use mcp_proto::error::{ApiMisuse, CallError};
 use mcp_proto::head::End;
@@ -83,6 +83,14 @@ impl Machine for Connection {
 
     fn roots_changed(&mut self, now: Now) {
         self.roots_changed(now);
+    }
+
+    fn cache(&self, now: Now) -> Vec<CacheEntry> {
+        self.cache(now)
+    }
+
+    fn clear_cache(&mut self) {
+        self.clear_cache();
     }
 }
 

@@ -30,15 +30,16 @@ use crate::process::{Command, StderrHook};
 use crate::reply::{Mode, Running};
 use crate::runtime::Runtime;
 use answers::{Answers, Roots};
+use desk::{Link, Machine};
 use line::LineClient;
 
 pub use answers::{AnswerError, AnswerHandler, Answerer, ForForm, ForRoots, ForSampling, ForUrl, Question};
 pub use asked::Asked;
 pub use calls::{CallFuture, Calls, Canceller, Options};
 pub use mcp_proto::client::{
-    CallTool, Complete, Continuation, Custom, Discover, EraChoice, GetPrompt, ListPrompts,
-    ListResourceTemplates, ListResources, ListTools, Ping, Progress, ReadResource, Refusal, Resume,
-    ServerDetails, SetLevel, ToolReply, Unmet,
+    CacheEntry, CacheUse, CallTool, Complete, Continuation, Custom, Discover, EraChoice, Fetch, Fetched,
+    Freshness, GetPrompt, ListPrompts, ListResourceTemplates, ListResources, ListTools, Ping, Progress,
+    ReadResource, Refusal, Resume, ServerDetails, SetLevel, ToolReply, Unmet,
 };
 pub use waiting::Wait;
 
@@ -149,6 +150,45 @@ impl<R: Runtime> Client<R> {
             AnyLink::Line(link) => desk::roots_changed(link),
             #[cfg(feature = "http")]
             AnyLink::Http(link) => desk::roots_changed(link),
+        }
+    }
+
+    /// What is kept of results, because the server said for how long they may be: [`ClientBuilder::cache`].
+    pub fn cache(&self) -> Vec<CacheEntry> {
+        match &self.link.0 {
+            AnyLink::Line(link) => desk::cache(link),
+            #[cfg(feature = "http")]
+            AnyLink::Http(link) => desk::cache(link),
+        }
+    }
+
+    /// Forgets what is kept of results.
+    pub fn clear_cache(&self) {
+        match &self.link.0 {
+            AnyLink::Line(link) => link.lock().machine.clear_cache(),
+            #[cfg(feature = "http")]
+            AnyLink::Http(link) => link.lock().machine.clear_cache(),
+        }
+    }
+
+    /// Sets a field of all HTTP requests from now on, such as `Authorization` with another token, in the place of what
+    /// [`ClientBuilder::header`] added by this name. Results that were kept for whoever this client was are forgotten.
+    ///
+    /// # Errors
+    /// When the connection is no HTTP.
+    pub fn set_header(&self, name: &str, value: impl AsRef<[u8]>) -> Result<(), ApiMisuse> {
+        match &self.link.0 {
+            #[cfg(feature = "http")]
+            AnyLink::Http(link) => {
+                link.set_header(name, value.as_ref());
+                Ok(())
+            }
+            AnyLink::Line(_) => {
+                let value = value.as_ref().len();
+                Err(ApiMisuse::new(format!(
+                    "`{name}` ({value} bytes) is a field of HTTP requests, and this server is not connected to by URL"
+                )))
+            }
         }
     }
 
@@ -312,6 +352,15 @@ impl<R: Runtime> ClientBuilder<R> {
     #[must_use]
     pub fn header(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
         self.config = self.config.header(name, value);
+        self
+    }
+
+    /// Whether results are kept for as long as the server allows (`ttlMs`), so that asking again needs no request.
+    /// Default [`CacheUse::FreshOrStale`]. A change that the server announces ends that at once, before
+    /// [`on_notification`](Self::on_notification) hears of it.
+    #[must_use]
+    pub fn cache(mut self, cache: CacheUse) -> Self {
+        self.config.cache = cache;
         self
     }
 

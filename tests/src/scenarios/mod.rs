@@ -3,6 +3,7 @@
 pub mod answers;
 pub mod asks;
 pub mod authorized;
+pub mod caching;
 pub mod calls;
 pub mod children;
 pub mod content;
@@ -15,6 +16,7 @@ pub mod observe;
 pub mod request;
 pub mod rounds;
 pub mod schemas;
+mod scripted;
 pub mod sealed;
 pub mod sessions;
 pub mod stdio;

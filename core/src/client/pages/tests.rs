@@ -1,5 +1,6 @@
 use super::*;
 use crate::client::testing;
+use crate::error::ErrorObject;
 use crate::leniency::Leniency;
 use crate::limits::Limits;
 
@@ -57,4 +58,20 @@ fn a_collection_that_never_ends_is_an_error_that_keeps_what_was_read() {
     all.add([0], Some("more".into())).unwrap();
     all.add([1], Some("more".into())).unwrap();
     assert_eq!(all.add([2], None).unwrap(), None);
+}
+
+/// CACHE-30: once, and only when a further page was refused for its cursor.
+#[test]
+fn a_refused_cursor_is_a_reason_to_begin_anew() {
+    let refused = |code: i32| CallError::Server { error: ErrorObject::new(code, "m"), status: None };
+    let mut all = pages(Revision::V2026_07_28, 2);
+    assert!(!all.restart(&refused(-32602)), "it was the first page");
+    all.add([1], Some("a".into())).unwrap();
+    assert!(!all.restart(&refused(-32603)) && !all.restart(&CallError::Cancelled));
+    assert!(all.restart(&refused(-32602)));
+    assert!(all.items().is_empty());
+    all.add([2], Some("b".into())).unwrap();
+    assert!(!all.restart(&refused(-32602)), "it was done before");
+    assert_eq!(all.add([3], None).unwrap(), None);
+    assert_eq!(all.items(), [2, 3]);
 }

@@ -117,7 +117,8 @@ fn legacy_results_are_not_kept() {
 /// CACHE-27
 #[test]
 fn a_change_is_asked_for_as_soon_as_it_has_arrived() {
-    let calls: [(&str, fn(&mut Peer) -> bool); 5] = [
+    type Ask = fn(&mut Peer) -> bool;
+    let calls: [(&str, Ask); 5] = [
         ("tools/list_changed", |peer| asks(peer, &ListTools::new())),
         ("prompts/list_changed", |peer| asks(peer, &ListPrompts::new())),
         ("resources/list_changed", |peer| asks(peer, &ListResources::new())),

@@ -137,8 +137,7 @@ fn what_is_stale_stands_in_for_a_server_that_is_silent() {
 /// CACHE-26: for so long, where the application allows it, and never where the server gave an answer.
 #[test]
 fn what_is_stale_stands_in_for_nothing_else() {
-    let mut limits = Limits::default();
-    limits.cache_stale = Duration::from_secs(10);
+    let limits = Limits { cache_stale: Duration::from_secs(10), ..Limits::default() };
     let mut peer = peer(config().limits(limits));
     fill(&mut peer, &ListTools::new(), PUBLIC);
     peer.wait(14_999);

@@ -1,0 +1,48 @@
+//! Servers by hand, on a stream of lines: they answer whatever a scenario wants them to.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+
+use mcp_driver::{ClientBuilder, Error, Runtime};
+use serde_json::{Value, json};
+
+use crate::kit::{Client, Kit, background};
+
+/// A client of a server that answers each message with the lines that `answer` returns.
+pub fn against<K: Kit>(
+    builder: ClientBuilder<K::Runtime>,
+    mut answer: impl FnMut(&Value) -> Vec<Value> + Send + 'static,
+) -> Result<Client<K>, Error> {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let stream = background::<K, _>(move || {
+        K::block_on(K::Runtime::default().connect("127.0.0.1".into(), port)).unwrap()
+    });
+    let (mut socket, _) = listener.accept().unwrap();
+    drop(background::<K, _>(move || {
+        let reader = BufReader::new(socket.try_clone().unwrap());
+        for line in reader.lines().map_while(Result::ok) {
+            let message: Value = serde_json::from_str(&line).unwrap();
+            for line in answer(&message) {
+                // The client may have gone.
+                let _ = socket.write_all(format!("{line}\n").as_bytes());
+            }
+        }
+    }));
+    K::wait(builder.stream(stream.join()))
+}
+
+/// The result of a request.
+pub fn result(request: &Value, result: Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": request["id"], "result": result })
+}
+
+/// The refusal of a request.
+pub fn error(request: &Value, code: i32) -> Value {
+    json!({ "jsonrpc": "2.0", "id": request["id"], "error": { "code": code, "message": "no" } })
+}
+
+/// The answer of a modern server with these capabilities to the probe.
+pub fn discovered(request: &Value, capabilities: Value) -> Value {
+    result(request, json!({ "supportedVersions": ["2026-07-28"], "capabilities": capabilities }))
+}
