@@ -1,9 +1,12 @@
 //! Errors of connecting and serving.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::io;
 
 use mcp_proto::error::{ApiMisuse, CallError};
+
+use crate::client::ServerFileError;
 
 /// An error and what led to it, in words.
 pub(crate) fn chain(error: &dyn std::error::Error) -> String {
@@ -31,6 +34,8 @@ pub enum Error {
     Call(CallError),
     /// The program asked for something impossible.
     Misuse(ApiMisuse),
+    /// A file of servers has something wrong.
+    ServerFile(ServerFileError),
 }
 
 impl Error {
@@ -45,6 +50,7 @@ impl fmt::Display for Error {
             Self::Io { doing, source } => write!(f, "{doing}: {source}"),
             Self::Call(error) => error.fmt(f),
             Self::Misuse(misuse) => misuse.fmt(f),
+            Self::ServerFile(error) => error.fmt(f),
         }
     }
 }
@@ -60,7 +66,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Io { source, .. } => Some(source),
-            Self::Call(_) | Self::Misuse(_) => None,
+            Self::Call(_) | Self::Misuse(_) | Self::ServerFile(_) => None,
         }
     }
 }
@@ -74,5 +80,18 @@ impl From<CallError> for Error {
 impl From<ApiMisuse> for Error {
     fn from(misuse: ApiMisuse) -> Self {
         Self::Misuse(misuse)
+    }
+}
+
+impl From<ServerFileError> for Error {
+    fn from(error: ServerFileError) -> Self {
+        Self::ServerFile(error)
+    }
+}
+
+/// What is a target already becomes one without fail.
+impl From<Infallible> for Error {
+    fn from(never: Infallible) -> Self {
+        match never {}
     }
 }

@@ -13,6 +13,7 @@ mod context;
 mod custom;
 mod deprecated;
 mod endpoint;
+mod environment;
 mod error;
 mod extensions;
 mod handler;
@@ -62,6 +63,7 @@ pub use context::{
 };
 pub use custom::{ForMethod, MethodResult, Notification};
 pub use endpoint::{ByteStream, Endpoint, Status, pump, with_scratch};
+pub use environment::Inherit;
 pub use error::Error;
 pub use extensions::Extensions;
 pub use handler::{Arguments, Boxed, HandlerFor, Outcome, Takes};

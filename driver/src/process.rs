@@ -16,14 +16,16 @@ use mcp_proto::head::End;
 use mcp_proto::time::{Instant, Now};
 
 use crate::endpoint::{Endpoint, Status};
+use crate::environment::Inherit;
 use crate::hook;
 use crate::runtime::{BoxFuture, Process, Runtime};
 use crate::wake::WakerSlot;
 
 /// A server to start as a child process.
 ///
-/// The child inherits the environment, changed by [`env`](Self::env), and runs in a process group of its own,
-/// so that whatever it starts ends with it.
+/// Of our environment the child gets what programs need ([`Inherit::Basics`]), whatever is named by
+/// [`inherit`](Self::inherit), or all of it ([`inherit_all`](Self::inherit_all)), besides what [`env`](Self::env) sets. It
+/// runs in a process group of its own, so that whatever it starts ends with it.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Command {
@@ -33,6 +35,10 @@ pub struct Command {
     pub arguments: Vec<OsString>,
     /// Environment variables to set.
     pub environment: Vec<(OsString, OsString)>,
+    /// Which of our variables it gets.
+    pub inherit: Inherit,
+    /// Which others of ours it gets, by name.
+    pub inherited: Vec<OsString>,
     /// Its working directory; ours by default.
     pub directory: Option<PathBuf>,
 }
@@ -40,7 +46,14 @@ pub struct Command {
 impl Command {
     /// A program without arguments.
     pub fn new(program: impl Into<OsString>) -> Self {
-        Self { program: program.into(), arguments: Vec::new(), environment: Vec::new(), directory: None }
+        Self {
+            program: program.into(),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+            inherit: Inherit::Basics,
+            inherited: Vec::new(),
+            directory: None,
+        }
     }
 
     /// Adds an argument.
@@ -64,6 +77,20 @@ impl Command {
         self
     }
 
+    /// Hands on a variable of our environment, if it is set.
+    #[must_use]
+    pub fn inherit(mut self, name: impl Into<OsString>) -> Self {
+        self.inherited.push(name.into());
+        self
+    }
+
+    /// Hands on the whole of our environment, with all tokens and keys that are in it.
+    #[must_use]
+    pub fn inherit_all(mut self) -> Self {
+        self.inherit = Inherit::All;
+        self
+    }
+
     /// Sets the working directory.
     #[must_use]
     pub fn directory(mut self, directory: impl Into<PathBuf>) -> Self {
@@ -74,7 +101,14 @@ impl Command {
     /// The same for std, for adapters to start: in a process group of its own, with three pipes.
     pub fn to_std(&self) -> std::process::Command {
         let mut command = std::process::Command::new(&self.program);
-        command.args(&self.arguments).envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command.args(&self.arguments);
+        if self.inherit != Inherit::All {
+            let ours = std::env::vars_os();
+            let kept =
+                ours.filter(|(name, value)| self.inherited.contains(name) || self.inherit.takes(name, value));
+            command.env_clear().envs(kept);
+        }
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         if let Some(directory) = &self.directory {
             command.current_dir(directory);
         }

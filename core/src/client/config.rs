@@ -1,6 +1,7 @@
 //! What a client is, and how it goes about its calls.
 
 use super::cache::CacheUse;
+use super::verdict::Verdict;
 use crate::dialect::Revision;
 use crate::head::Headers;
 use crate::leniency::Leniency;
@@ -24,6 +25,10 @@ pub struct Config {
     pub capabilities: ClientCapabilities,
     /// Which era to speak. Default [`EraChoice::Auto`].
     pub era: EraChoice,
+    /// What was found out about the server before. Default nothing. Where [`era`](Self::era) leaves the choice, it says
+    /// what is tried first: a legacy server is not probed, a modern one is given the time of an ordinary request to
+    /// answer. What is tried next when that fails is what would have been tried without it.
+    pub verdict: Option<Verdict>,
     /// Every bound. Default [`Limits::default`].
     pub limits: Limits,
     /// Which mistakes of servers are tolerated. Default all.
@@ -56,6 +61,7 @@ impl Config {
             announce_identity: true,
             capabilities: ClientCapabilities::default(),
             era: EraChoice::default(),
+            verdict: None,
             limits: Limits::default(),
             leniency: Leniency::default(),
             log_level: None,
@@ -78,6 +84,13 @@ impl Config {
     #[must_use]
     pub fn era(mut self, era: EraChoice) -> Self {
         self.era = era;
+        self
+    }
+
+    /// Sets what was found out about the server before.
+    #[must_use]
+    pub fn verdict(mut self, verdict: Verdict) -> Self {
+        self.verdict = Some(verdict);
         self
     }
 

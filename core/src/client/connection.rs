@@ -14,6 +14,7 @@ use super::link::{self, Link};
 use super::negotiate::{Answer, Negotiation, Step};
 use super::reply::Pending;
 use super::request::{self, Envelope, Prepared, Source};
+use super::verdict::{Transport, Verdict};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Era, Revision};
 use crate::error::{ApiMisuse, CallError, Full};
@@ -85,7 +86,7 @@ pub enum Output {
 impl Connection {
     /// A connection to a server that is there and has not been spoken to.
     pub fn new(now: Now, config: Arc<Config>) -> Self {
-        let (negotiation, step) = Negotiation::new(config.era);
+        let (negotiation, step) = Negotiation::new(config.era, config.verdict.map(|it| it.revision));
         let lines = Lines::new(config.limits.message);
         let mut connection = Self {
             link: Link::new(config, negotiation, None),
@@ -323,6 +324,11 @@ impl Connection {
     /// What is known about the server, once the era is.
     pub fn details(&self) -> Option<&Arc<super::ServerDetails>> {
         self.link.details.as_ref()
+    }
+
+    /// How the server was found to speak, once that is known; for the next connection to it.
+    pub fn verdict(&self) -> Option<Verdict> {
+        self.details().map(|details| Verdict::new(Transport::Stream, details.revision))
     }
 
     /// Ends the connection: calls under way settle as broken. Then close the server's input; there is

@@ -35,6 +35,7 @@ use super::mirrors::Mirrors;
 use super::negotiate::{Answer, Negotiation, Step};
 use super::reply::Pending;
 use super::request::{self, Prepared, Source};
+use super::verdict::{Transport, Verdict};
 use crate::dialect::{Era, Revision};
 use crate::error::CallError;
 use crate::head::{End, Headers, RequestHead, ResponseHead};
@@ -189,11 +190,17 @@ const LINGER: Duration = Duration::from_secs(1);
 const FAREWELL: Duration = Duration::from_secs(2);
 
 impl Http {
-    /// A client of the server at `endpoint`.
+    /// A client of the server at `endpoint`. What is spoken there is found out.
     pub fn new(now: Now, config: Arc<Config>, endpoint: Endpoint) -> Self {
-        let (negotiation, step) = Negotiation::new(config.era);
+        let before = config.verdict;
+        let (negotiation, step) = Negotiation::new(config.era, before.map(|before| before.revision));
         let mut http = Self::idle(config, endpoint, negotiation);
-        http.follow(now.mono, step);
+        match (step, before) {
+            (Step::Initialize { revision }, Some(Verdict { transport: Transport::HttpSse, .. })) => {
+                http.find_messages(now.mono, revision, sse::Why::Assumed);
+            }
+            (step, _) => http.follow(now.mono, step),
+        }
         http
     }
 
@@ -362,7 +369,9 @@ impl Http {
                 let step = self.link.negotiation.answer(Answer::Silence);
                 self.follow(now, step);
             }
-            State::Finding { deadline } if deadline <= now => self.no_stream("found none in time".into()),
+            State::Finding { deadline } if deadline <= now => {
+                self.no_stream(now, "found none in time".into())
+            }
             State::Announcing { deadline } if deadline <= now => self.announced(now),
             State::Listening { deadline } if deadline <= now => self.open(now),
             State::Ending { deadline, .. } if deadline <= now => self.ended(),
@@ -389,6 +398,12 @@ impl Http {
     /// What is known about the server, once the era is.
     pub fn details(&self) -> Option<&Arc<super::ServerDetails>> {
         self.link.details.as_ref()
+    }
+
+    /// How the server was found to speak, once that is known; for the next connection to it.
+    pub fn verdict(&self) -> Option<Verdict> {
+        let transport = if self.sse.is_some() { Transport::HttpSse } else { Transport::StreamableHttp };
+        self.details().map(|details| Verdict::new(transport, details.revision))
     }
 
     /// Ends it: calls under way settle as broken, and a legacy session is deleted (HTTPL-51).

@@ -56,6 +56,7 @@ mod resources;
 mod rounds;
 #[cfg(test)]
 mod testing;
+mod verdict;
 
 pub use answer::{InputResponse, Refusal};
 pub use asks::AskId;
@@ -74,3 +75,4 @@ pub use pages::Pages;
 pub use prompts::GetPrompt;
 pub use reply::{Pending, RawReply, ToolReply};
 pub use resources::ReadResource;
+pub use verdict::{Transport, Verdict};

@@ -70,6 +70,8 @@ pub(super) struct Negotiation {
     counters: u8,
     /// The probe had no answer, so a modern server is still possible.
     silent: bool,
+    /// There was no probe: the server was legacy before.
+    assumed: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,10 +86,19 @@ const PROBES: u8 = 3;
 
 impl Negotiation {
     /// A negotiation, and its first step.
-    pub(super) fn new(choice: EraChoice) -> (Self, Step) {
-        let mut negotiation = Self { choice, stage: Stage::Over, probes: 0, counters: 0, silent: false };
+    ///
+    /// `before` is the revision that was agreed on with the same server before.
+    pub(super) fn new(choice: EraChoice, before: Option<Revision>) -> (Self, Step) {
+        let mut negotiation = Self::idle(choice);
         let first = match choice {
-            EraChoice::Auto | EraChoice::Modern => negotiation.probe(Revision::LATEST, false),
+            EraChoice::Auto => match before {
+                Some(revision) if revision.era() == Era::Legacy => {
+                    negotiation.assumed = true;
+                    negotiation.initialize(revision)
+                }
+                before => negotiation.probe(Revision::LATEST, before.is_some()),
+            },
+            EraChoice::Modern => negotiation.probe(Revision::LATEST, false),
             EraChoice::Legacy => negotiation.initialize(Revision::LATEST_LEGACY),
             EraChoice::Pinned(revision) => match revision.era() {
                 Era::Modern => negotiation.probe(revision, false),
@@ -99,7 +110,7 @@ impl Negotiation {
 
     /// The negotiation with a server that is known not to be modern, and its first step.
     pub(super) fn handshake(choice: EraChoice) -> (Self, Step) {
-        let mut negotiation = Self { choice, stage: Stage::Over, probes: 0, counters: 0, silent: false };
+        let mut negotiation = Self::idle(choice);
         let first = match choice {
             EraChoice::Pinned(revision) if revision.era() == Era::Legacy => negotiation.initialize(revision),
             _ => negotiation.not_modern(broken("HTTP with SSE carries legacy revisions only".into())),
@@ -109,7 +120,7 @@ impl Negotiation {
 
     /// A legacy handshake again, for a server known to be legacy whose session was lost.
     pub(super) fn again(choice: EraChoice, revision: Revision) -> (Self, Step) {
-        let mut negotiation = Self { choice, stage: Stage::Over, probes: 0, counters: 0, silent: false };
+        let mut negotiation = Self::idle(choice);
         let first = negotiation.initialize(revision);
         (negotiation, first)
     }
@@ -117,6 +128,10 @@ impl Negotiation {
     /// Whether a server that ends or dies now may be started again and taken for a legacy one.
     pub(super) fn may_fall_back(&self) -> bool {
         matches!(self.stage, Stage::Probing(_)) && self.allows(Era::Legacy)
+    }
+
+    fn idle(choice: EraChoice) -> Self {
+        Self { choice, stage: Stage::Over, probes: 0, counters: 0, silent: false, assumed: false }
     }
 
     /// The revision that the handshake under way offers.
@@ -215,13 +230,13 @@ impl Negotiation {
         match answer {
             Answer::Result(result) => match jsonrpc::decode_at::<Initialized>(result.get(), "result") {
                 Ok(found) => self.initialized(offered, found),
-                Err(error) => self.fail(CallError::Invalid {
+                Err(error) => self.not_legacy(CallError::Invalid {
                     reason: format!("`initialize` offered {offered} and was answered, but {}", error.message),
                 }),
             },
             Answer::Error(error, status) => self.initialize_refused(offered, error, status),
-            Answer::Silence => self.fail(broken("`initialize` was not answered in time".into())),
-            Answer::Unusable(error) => self.fail(error),
+            Answer::Silence => self.not_legacy(broken("`initialize` was not answered in time".into())),
+            Answer::Unusable(error) => self.not_legacy(error),
         }
     }
 
@@ -259,8 +274,16 @@ impl Negotiation {
                 self.counters += 1;
                 self.initialize(revision)
             }
-            _ => self.fail(CallError::Server { error: error.clone(), status }),
+            _ => self.not_legacy(CallError::Server { error: error.clone(), status }),
         }
+    }
+
+    /// The handshake has failed. If that it would succeed was only assumed, the server is asked after all (VER-20).
+    fn not_legacy(&mut self, seen: CallError) -> Step {
+        if core::mem::take(&mut self.assumed) {
+            return self.probe(Revision::LATEST, false);
+        }
+        self.fail(seen)
     }
 
     fn probe(&mut self, revision: Revision, patient: bool) -> Step {

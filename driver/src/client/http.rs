@@ -6,7 +6,7 @@ use std::task::Waker;
 
 use mcp_proto::client::{
     AskId, CacheEntry, Call, CallId, CallOptions, Config, Endpoint as Url, ExchangeId, Http, HttpOutput,
-    InputResponse, Pending, Refusal,
+    InputResponse, Pending, Refusal, Verdict,
 };
 use mcp_proto::error::{ApiMisuse, CallError};
 use mcp_proto::head::End;
@@ -248,6 +248,10 @@ impl<R: Runtime> HttpClient<R> {
     /// Sets a field of all requests from now on.
     pub(super) fn set_header(&self, name: &str, value: &[u8]) {
         self.lock().machine.http.set_header(name, value);
+    }
+
+    pub(super) fn verdict(&self) -> Option<Verdict> {
+        self.lock().machine.http.verdict()
     }
 
     /// Ends the connection, and with it a legacy session.

@@ -7,7 +7,10 @@ mod desk;
 #[cfg(feature = "http")]
 mod http;
 mod line;
+mod server_file;
+mod target;
 mod waiting;
+mod words;
 
 use std::fmt;
 use std::sync::{Arc, PoisonError};
@@ -39,8 +42,12 @@ pub use calls::{CallFuture, Calls, Canceller, Options};
 pub use mcp_proto::client::{
     CacheEntry, CacheUse, CallTool, Complete, Continuation, Custom, Discover, EraChoice, Fetch, Fetched,
     Freshness, GetPrompt, ListPrompts, ListResourceTemplates, ListResources, ListTools, Ping, Progress,
-    ReadResource, Refusal, Resume, ServerDetails, SetLevel, ToolReply, Unmet,
+    ReadResource, Refusal, Resume, ServerDetails, SetLevel, ToolReply, Transport, Unmet, Verdict,
 };
+pub use server_file::{NamedServer, ServerFile, ServerFileError};
+pub use target::Target;
+#[cfg(feature = "http")]
+pub use target::{UrlKind, UrlTarget};
 pub use waiting::Wait;
 
 /// A connection to one server. Calls are in [`Calls`]; clones share the connection, and when the last is
@@ -49,6 +56,7 @@ pub use waiting::Wait;
 pub struct Client<R: Runtime> {
     runtime: R,
     details: Arc<ServerDetails>,
+    verdict: Verdict,
     config: Arc<Config>,
     roots: Option<Roots>,
     link: Arc<Closing<R>>,
@@ -78,6 +86,20 @@ impl<R: Runtime> Client<R> {
             config: Config::new(Implementation::new(name, version)),
             hooks: Hooks::default(),
         }
+    }
+
+    /// Connects to a server that is given as a string (a URL or a command line), as a [`Command`], or by a file such as
+    /// desktop hosts keep ([`ServerFile`]); introduces itself with the name of the running program. See
+    /// [`ClientBuilder`] for choices.
+    ///
+    /// # Errors
+    /// As of [`ClientBuilder::connect`].
+    pub fn connect<T>(target: T) -> <R::Mode as Mode>::Reply<Self, Error>
+    where
+        T: TryInto<Target>,
+        Error: From<T::Error>,
+    {
+        ClientBuilder::<R>::of_this_program().connect(target)
     }
 
     /// Starts a server as a child process and connects to it, introducing itself with the name of the
@@ -112,6 +134,11 @@ impl<R: Runtime> Client<R> {
     /// The era of that revision.
     pub fn era(&self) -> Era {
         self.details.era()
+    }
+
+    /// How the server was found to speak, to be kept for the next connection to it: see [`ClientBuilder::verdict`].
+    pub fn verdict(&self) -> Verdict {
+        self.verdict
     }
 
     /// The server's name and version, where it told them. A claim: for people to read, not to decide on.
@@ -232,6 +259,16 @@ impl<R: Runtime> AnyLink<R> {
         }
     }
 
+    /// How the server speaks, which was found to be this revision.
+    fn verdict(&self, revision: Revision) -> Verdict {
+        let found = match self {
+            Self::Line(_) => None,
+            #[cfg(feature = "http")]
+            Self::Http(link) => link.verdict(),
+        };
+        found.unwrap_or(Verdict::new(Transport::Stream, revision))
+    }
+
     async fn connected(&self) -> Result<Arc<ServerDetails>, CallError> {
         match self {
             Self::Line(link) => desk::connected(link).await,
@@ -333,6 +370,15 @@ impl<R: Runtime> ClientBuilder<R> {
         self
     }
 
+    /// What was found out about the server by an earlier connection ([`Client::verdict`]), so that it is not found out
+    /// again: a legacy server is not probed, and the transport that was spoken at a URL is tried first. Where it is wrong
+    /// by now, because the server has become another, the way is found as without it.
+    #[must_use]
+    pub fn verdict(mut self, verdict: Verdict) -> Self {
+        self.config.verdict = Some(verdict);
+        self
+    }
+
     /// Bounds other than the default ones.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
@@ -414,6 +460,47 @@ impl<R: Runtime> ClientBuilder<R> {
         self
     }
 
+    /// Connects to a server wherever it is: a string (a URL or a command line, see [`Target`]), a [`Command`], or what a
+    /// [`ServerFile`] names.
+    ///
+    /// ```no_run
+    /// # use mcp_driver::{Client, Error, Runtime, ServerFile};
+    /// # fn connect<R: Runtime>() -> Result<(), Error> {
+    /// Client::<R>::connect("https://example.com/mcp");
+    /// Client::<R>::connect("npx -y some-server '/home/me/my files'");
+    /// Client::<R>::connect(ServerFile::read("mcp.json")?.target("files")?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the target leads nowhere; otherwise as of [`spawn`](Self::spawn) and [`http`](Self::http).
+    pub fn connect<T>(mut self, target: T) -> <R::Mode as Mode>::Reply<Client<R>, Error>
+    where
+        T: TryInto<Target>,
+        Error: From<T::Error>,
+    {
+        match target.try_into() {
+            Ok(Target::Command(command)) => self.spawn(command),
+            #[cfg(feature = "http")]
+            Ok(Target::Url(target)) => {
+                target.headers.iter().for_each(|(name, value)| self.config.headers.push(name, value));
+                if target.kind == UrlKind::Auto && target.is_named_sse() {
+                    let old = Verdict::new(Transport::HttpSse, Revision::LATEST_LEGACY);
+                    self.config.verdict.get_or_insert(old);
+                }
+                match target.kind {
+                    UrlKind::Sse => self.http_sse(target.url),
+                    UrlKind::Auto | UrlKind::Http => self.http(target.url),
+                }
+            }
+            Err(error) => {
+                let error = Error::from(error);
+                self.runtime.run(Running::task(async move { Err(error) }))
+            }
+        }
+    }
+
     /// Starts a server as a child process and connects to it.
     ///
     /// # Errors
@@ -490,7 +577,10 @@ async fn connect<R: Runtime>(
     // Closes the connection again when nobody waits for it any more.
     let link = Closing(link);
     match link.0.connected().await {
-        Ok(details) => Ok(Client { runtime, details, config, roots, link: Arc::new(link) }),
+        Ok(details) => {
+            let verdict = link.0.verdict(details.revision);
+            Ok(Client { runtime, details, verdict, config, roots, link: Arc::new(link) })
+        }
         Err(error) => {
             // Whoever hears of it may end the program at once, and a child must not outlive that.
             link.0.close();

@@ -6,6 +6,7 @@ pub mod authorized;
 pub mod caching;
 pub mod calls;
 pub mod children;
+pub mod connecting;
 pub mod content;
 pub mod features;
 pub mod hooks;

@@ -162,7 +162,7 @@ impl Http {
             Purpose::Listen => self.listen_again(now, None),
             Purpose::Stream => match outcome {
                 Outcome::Failed(error) if !matches!(self.state, State::Finding { .. }) => self.finish(error),
-                Outcome::Failed(error) => self.no_stream(format!("found none: {error}")),
+                Outcome::Failed(error) => self.no_stream(now, format!("found none: {error}")),
                 Outcome::Result(_) | Outcome::Error(..) => {}
             },
             Purpose::Initialized | Purpose::Notice | Purpose::Delete => {}

@@ -147,7 +147,7 @@ impl Http {
                 self.conclude(now, exchange.purpose, Outcome::Failed(error));
             }
             Purpose::Listen => self.listen_again(now, decoder.and_then(Decoder::last_event_id)),
-            Purpose::Stream => self.stream_lost(reason),
+            Purpose::Stream => self.stream_lost(now, reason),
             purpose => self.noted(now, purpose, 0),
         }
     }

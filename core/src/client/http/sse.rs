@@ -27,8 +27,17 @@ pub(super) struct Sse {
     pub(super) messages: Option<String>,
     /// The handshake is to offer this revision.
     revision: Revision,
-    /// What the server answered to Streamable HTTP, where that was tried first.
-    refused: Option<CallError>,
+    why: Why,
+}
+
+/// Why this transport is tried.
+pub(super) enum Why {
+    /// The application says that it is spoken.
+    Told,
+    /// It was spoken before.
+    Assumed,
+    /// Streamable HTTP was tried first, and refused like this.
+    Refused(CallError),
 }
 
 /// Prints neither path nor query for messages: the session is named there, and whoever knows it can use it.
@@ -48,14 +57,14 @@ impl Http {
         let (negotiation, step) = Negotiation::handshake(config.era);
         let mut http = Self::idle(config, endpoint, negotiation);
         match step {
-            Step::Initialize { revision } => http.find_messages(now.mono, revision, None),
+            Step::Initialize { revision } => http.find_messages(now.mono, revision, Why::Told),
             step => http.follow(now.mono, step),
         }
         http
     }
 
     /// Opens the event stream.
-    fn find_messages(&mut self, now: Instant, revision: Revision, refused: Option<CallError>) {
+    pub(super) fn find_messages(&mut self, now: Instant, revision: Revision, why: Why) {
         if self.link.config.limits.connections < 2 {
             return self.finish(CallError::Misuse(ApiMisuse::new(
                 "HTTP with SSE needs two connections, for its stream and for messages: raise `Limits::connections`",
@@ -63,11 +72,11 @@ impl Http {
         }
         // A server that is only suspected of this transport may have a stream that says nothing.
         let limits = &self.link.config.limits;
-        let deadline = now + if refused.is_some() { limits.probe } else { limits.request };
+        let deadline = now + if matches!(why, Why::Told) { limits.request } else { limits.probe };
         self.offered_session = None;
         let head = self.plain_head("GET", None);
         let stream = self.send(Purpose::Stream, HttpRequest { head, body: Vec::new() }, None);
-        self.sse = Some(Sse { stream, messages: None, revision, refused });
+        self.sse = Some(Sse { stream, messages: None, revision, why });
         self.state = State::Finding { deadline };
     }
 
@@ -101,7 +110,7 @@ impl Http {
         match (self.link.negotiation.answer(answer), offered) {
             (Step::Failed(error), Some(revision)) => {
                 self.link.negotiation = Negotiation::again(self.link.config.era, revision).0;
-                self.find_messages(now, revision, Some(error));
+                self.find_messages(now, revision, Why::Refused(error));
             }
             (step, _) => self.follow(now, step),
         }
@@ -118,22 +127,30 @@ impl Http {
         match head.status {
             401 | 403 => self.finish(CallError::unauthorized(head.status)),
             200 => {
-                self.no_stream(format!("found a response of type `{}` to GET", text::excerpt(kind)));
+                self.no_stream(now, format!("found a response of type `{}` to GET", text::excerpt(kind)));
             }
-            status => self.no_stream(format!("found HTTP status {status} to GET")),
+            status => self.no_stream(now, format!("found HTTP status {status} to GET")),
         }
         false
     }
 
     /// The server does not speak HTTP with SSE either.
-    pub(super) fn no_stream(&mut self, found: String) {
+    pub(super) fn no_stream(&mut self, now: Instant, found: String) {
         let detail = format!("expected an event stream that begins with `endpoint` (HTTP with SSE), {found}");
-        match self.sse.as_mut().and_then(|sse| sse.refused.take()) {
-            Some(refused) => {
+        let Some(Sse { stream, why, .. }) = self.sse.take() else { return };
+        match why {
+            Why::Told => self.finish(CallError::Invalid { reason: detail }),
+            Why::Refused(error) => {
                 self.diagnose(detail);
-                self.finish(refused);
+                self.finish(error);
             }
-            None => self.finish(CallError::Invalid { reason: detail }),
+            // The server has become another: what it speaks is found out (VER-20).
+            Why::Assumed => {
+                self.abort(stream);
+                let (negotiation, step) = Negotiation::new(self.link.config.era, None);
+                self.link.negotiation = negotiation;
+                self.follow(now, step);
+            }
         }
     }
 
@@ -148,7 +165,7 @@ impl Http {
         // It has to fit into the head of each request.
         let limit = self.link.config.limits.head / 2;
         if place.len() > limit {
-            return self.no_stream(format!("found an endpoint of more than {limit} bytes"));
+            return self.no_stream(now, format!("found an endpoint of more than {limit} bytes"));
         }
         match self.endpoint.follow(&base, place) {
             Ok(target) => {
@@ -157,7 +174,7 @@ impl Http {
                 let revision = sse.revision;
                 self.follow(now, Step::Initialize { revision });
             }
-            Err(there) => self.no_stream(format!("found an endpoint that leads {there}")),
+            Err(there) => self.no_stream(now, format!("found an endpoint that leads {there}")),
         }
     }
 
@@ -191,9 +208,9 @@ impl Http {
     }
 
     /// The stream has ended, and with it the connection.
-    pub(super) fn stream_lost(&mut self, reason: &str) {
+    pub(super) fn stream_lost(&mut self, now: Instant, reason: &str) {
         match self.state {
-            State::Finding { .. } => self.no_stream(format!("found none: {reason}")),
+            State::Finding { .. } => self.no_stream(now, format!("found none: {reason}")),
             _ => {
                 let reason = format!("the event stream from the server ended: {reason}");
                 self.finish(CallError::Broken { reason, unsent: false });

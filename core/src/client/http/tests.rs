@@ -11,6 +11,7 @@ mod properties;
 mod refused;
 mod sse;
 mod streams;
+mod verdict;
 
 use super::super::testing::{at, config, json};
 use super::super::{CallTool, Custom, EraChoice, ListTools, Ping, Progress};

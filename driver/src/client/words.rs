@@ -1,0 +1,121 @@
+//! A command line as people type it, taken apart without a shell.
+
+use mcp_proto::error::ApiMisuse;
+
+/// The words of a command line. Quotes and backslashes mean what they mean in a shell; nothing is expanded, and what
+/// a shell would act upon is refused, so that nobody finds out later that there was none.
+pub(super) fn split(line: &str) -> Result<Vec<String>, ApiMisuse> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut rest = line.chars().peekable();
+    while let Some(next) = rest.next() {
+        match next {
+            ' ' | '\t' | '\n' | '\r' => words.extend(word.take()),
+            '\'' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match rest.next() {
+                        Some('\'') => break,
+                        Some(quoted) => word.push(quoted),
+                        None => return Err(refused("has a `'` that is not closed")),
+                    }
+                }
+            }
+            '"' => double_quoted(&mut rest, word.get_or_insert_default())?,
+            // There it separates the parts of a path.
+            '\\' if cfg!(not(windows)) => match rest.next() {
+                Some(escaped) => word.get_or_insert_default().push(escaped),
+                None => return Err(refused("ends with a `\\`")),
+            },
+            '|' | '&' | ';' | '<' | '>' | '`' | '$' => {
+                let what =
+                    format!("has a `{next}`, but no shell is run: put it into single quotes if it is meant");
+                return Err(refused(&what));
+            }
+            '~' if word.is_none() && matches!(rest.peek(), None | Some('/' | ' ')) => {
+                return Err(refused(
+                    "has a `~`, but no shell is run that would know whose: write the path out",
+                ));
+            }
+            next => word.get_or_insert_default().push(next),
+        }
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+fn double_quoted(rest: &mut impl Iterator<Item = char>, word: &mut String) -> Result<(), ApiMisuse> {
+    loop {
+        match rest.next() {
+            Some('"') => return Ok(()),
+            Some('\\') if cfg!(not(windows)) => match rest.next() {
+                Some(escaped @ ('"' | '\\' | '$' | '`')) => word.push(escaped),
+                Some(other) => word.extend(['\\', other]),
+                None => return Err(refused("has a `\"` that is not closed")),
+            },
+            Some('$' | '`') => {
+                return Err(refused(
+                    "has a `$` or a backtick in double quotes, but no shell is run: use single quotes if it is meant",
+                ));
+            }
+            Some(quoted) => word.push(quoted),
+            None => return Err(refused("has a `\"` that is not closed")),
+        }
+    }
+}
+
+/// The line may hold secrets, so it is not repeated.
+fn refused(what: &str) -> ApiMisuse {
+    ApiMisuse::new(format!("the command line of the server {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[test]
+    #[cfg(not(windows))]
+    fn words_are_told_apart_as_a_shell_does() {
+        for (line, words) in [
+            ("", &[][..]),
+            ("  npx -y\tx \n", &["npx", "-y", "x"]),
+            ("a 'b c' \"d e\"f", &["a", "b c", "d ef"]),
+            ("a '' \"\"", &["a", "", ""]),
+            (r#"a\ b 'c\d' "e\"f\g\\""#, &["a b", r"c\d", r#"e"f\g\"#]),
+            (r"'$HOME' \$x \| a~", &["$HOME", "$x", "|", "a~"]),
+            ("a*b --k=v?", &["a*b", "--k=v?"]),
+        ] {
+            assert_eq!(split(line).unwrap(), words, "{line:?}");
+        }
+    }
+
+    /// No shell is run, so what one would do must not be left undone in silence.
+    #[test]
+    #[cfg(not(windows))]
+    fn what_needs_a_shell_is_refused() {
+        for line in [
+            "a | b",
+            "a > f",
+            "a && b",
+            "a; b",
+            "a $HOME",
+            "a \"$HOME\"",
+            "a `b`",
+            "~/bin/a",
+            "a ~",
+            "a 'b",
+            "a \"b",
+            "a \"b\\",
+            "a \\",
+        ] {
+            let error = split(line).unwrap_err().to_string();
+            assert!(error.contains("command line"), "{error}");
+        }
+    }
+
+    /// What stands on the line may be a secret.
+    #[test]
+    fn an_error_does_not_repeat_the_line() {
+        assert!(!split("a --token s3cret 'b").unwrap_err().to_string().contains("s3cret"));
+    }
+}

@@ -1,0 +1,139 @@
+//! Ways to say where a server is, and what is kept of how it was found to speak.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use mcp_driver::{
+    ClientBuilder, Command, Era, EraChoice, Error, Revision, ServerFile, Target, Traffic, Transport, Verdict,
+};
+use serde_json::json;
+
+use super::{builder, host, hosted, spawn, text};
+use crate::kit::{Client, Kit, Server};
+use crate::rig;
+use crate::support::{Events, Gate};
+
+fn echo<K: Kit>(client: &Client<K>) -> String {
+    super::call::<K>(client, "echo", json!({ "text": "x" })).unwrap().text().into_owned()
+}
+
+/// SSEL-10: one string is enough, whether it is a command line or a URL, and of whichever transport.
+pub fn a_string_says_where_a_server_is<K: Kit>(program: &str) {
+    let gate = Gate::default();
+    let server: Server<K> = rig::server(|_| {}, &gate).http_sse("/sse", "/messages");
+    let host = hosted::<K>(server, gate, Events::new().1);
+    let line = format!("'{program}' {} \"--stdio\"", K::NAME);
+    let old = host.url.replace("/mcp", "/sse");
+    for (target, transport) in [
+        (line.clone(), Transport::Stream),
+        (format!("stdio://{line}"), Transport::Stream),
+        (host.url.clone(), Transport::StreamableHttp),
+        (old, Transport::HttpSse),
+    ] {
+        let client = K::wait(builder::<K>(EraChoice::Auto).connect(&target)).unwrap();
+        assert_eq!((echo::<K>(&client).as_str(), client.verdict().transport), ("x", transport), "{target}");
+        K::wait(client.close()).unwrap();
+    }
+    for nowhere in ["", "ws://localhost/", "server | tee log"] {
+        let error = K::wait(builder::<K>(EraChoice::Auto).connect(nowhere)).unwrap_err();
+        assert!(matches!(error, Error::Misuse(_)), "{error}");
+    }
+    host.end();
+}
+
+/// What desktop hosts write is a program with arguments, environment and directory, or a URL.
+pub fn a_file_of_servers_is_connected_to<K: Kit>(program: &str) {
+    let host = host::<K>(|_| {});
+    let script = "echo \"token $TOKEN in $(pwd)\" >&2; exec \"$@\"";
+    let file = json!({ "mcpServers": {
+        "local": {
+            "command": "sh",
+            "args": ["-c", script, "sh", "${PROGRAM}", K::NAME, "--stdio"],
+            "env": { "TOKEN": "${SECRET:-none}" },
+            "cwd": "/",
+        },
+        "remote": { "type": "http", "url": host.url },
+        "broken": { "command": "${MISSING}" },
+    }});
+    let file =
+        ServerFile::parse_with(&file.to_string(), |name| (name == "PROGRAM").then(|| program.to_owned()));
+    let file = file.unwrap();
+    let (tell, stderr) = Events::new();
+    for name in ["local", "remote"] {
+        let target = file.target(name).unwrap();
+        let client = K::wait(builder::<K>(EraChoice::Auto).on_stderr(tell.lines()).connect(target)).unwrap();
+        assert_eq!(echo::<K>(&client), "x");
+        K::wait(client.close()).unwrap();
+    }
+    stderr.expect("token none in /");
+    let error = Error::from(file.target("broken").unwrap_err()).to_string();
+    assert!(error.contains("`broken`") && error.contains("`MISSING`"), "{error}");
+    host.end();
+}
+
+/// SEC-24: what this program has in its environment is not for every server.
+pub fn a_child_inherits_the_basics_of_the_environment<K: Kit>(program: &str) {
+    // Cargo sets it for whoever runs tests.
+    const OURS: &str = "CARGO_MANIFEST_DIR";
+    let ours = std::env::var(OURS).unwrap();
+    let command = || {
+        let print = format!("echo \"[${{{OURS}-unset}}] $PATH\" >&2; exec \"$@\"");
+        super::script::<K>(program, &print)
+    };
+    let path = std::env::var("PATH").unwrap();
+    for (command, expected) in [
+        (command(), "unset"),
+        (command().inherit(OURS), &*ours),
+        (command().inherit_all(), &*ours),
+        (command().env(OURS, "mine").inherit_all(), "mine"),
+    ] {
+        let (client, stderr) = spawn::<K>(command, builder::<K>(EraChoice::Auto)).unwrap();
+        stderr.expect(&format!("[{expected}] {path}"));
+        K::wait(client.close()).unwrap();
+    }
+}
+
+/// Counts the probes that a client sends.
+fn counting<K: Kit>(verdict: Option<Verdict>) -> (ClientBuilder<K::Runtime>, Arc<AtomicUsize>) {
+    let probes = Arc::new(AtomicUsize::new(0));
+    let counter = probes.clone();
+    let builder = builder::<K>(EraChoice::Auto).on_traffic(move |traffic| {
+        if let Traffic::Sent(bytes) = traffic
+            && String::from_utf8_lossy(bytes).contains("server/discover")
+        {
+            counter.fetch_add(1, Ordering::SeqCst);
+        }
+    });
+    (if let Some(verdict) = verdict { builder.verdict(verdict) } else { builder }, probes)
+}
+
+/// VER-19, VER-20: what was found out about a server is not found out again, and not believed for ever.
+pub fn a_verdict_is_for_the_next_connection<K: Kit>(program: &str) {
+    let legacy = Target::from(super::command::<K>(program).arg("--legacy-only"));
+    let modern = Target::from(super::command::<K>(program));
+    let connect = |target: &Target, verdict| {
+        let (builder, probes) = counting::<K>(verdict);
+        let client = K::wait(builder.connect(target)).unwrap();
+        assert_eq!(echo::<K>(&client), "x");
+        let found = client.verdict();
+        K::wait(client.close()).unwrap();
+        (found, probes.load(Ordering::SeqCst))
+    };
+    let (found, probes) = connect(&legacy, None);
+    assert_eq!((found, probes), (Verdict::new(Transport::Stream, Revision::LATEST_LEGACY), 1));
+    // Kept as text in between.
+    let kept = Verdict::parse(&found.to_string());
+    assert_eq!(connect(&legacy, kept), (found, 0));
+    let (now, _) = connect(&modern, None);
+    assert_eq!(now.era(), Era::Modern);
+    assert_eq!(connect(&modern, Some(now)), (now, 1), "it asks what there is");
+    assert_eq!(connect(&legacy, Some(now)), (found, 1), "wrong by now");
+}
+
+/// A command that is given as one is taken as it is.
+pub fn a_command_is_a_target<K: Kit>(program: &str) {
+    let command = Command::new(program).args([K::NAME, "--stdio"]);
+    let client = K::wait(builder::<K>(EraChoice::Auto).connect(command)).unwrap();
+    assert!(text::<K>(&client, "pid").parse::<u32>().is_ok());
+    K::wait(client.close()).unwrap();
+}
