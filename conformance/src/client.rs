@@ -7,6 +7,7 @@ use mcp_driver::{Asked, Calls, Custom, EraChoice, Revision, Runtime, ToolReply};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::authorize::authorize;
 use crate::{Error, Program, Wait};
 
 /// Connects to the suite's server and plays one scenario.
@@ -46,6 +47,9 @@ impl Program for Client {
             builder = builder.on_elicit(move |_: ElicitRequestFormParams, _: Asked| {
                 Ok(ElicitResult::accept(Json::new(&content)?))
             });
+        }
+        if let Some(authorize) = authorize::<R>(&self.scenario, self.context.as_ref())? {
+            builder = builder.authorize(authorize);
         }
         let client = R::Mode::wait(builder.http(self.url))?;
         let tools = match client.capabilities().tools {
@@ -116,6 +120,9 @@ fn calls(scenario: &str, context: Option<&Json>, tools: &[Tool]) -> Result<Vec<C
             let tool = tools.iter().find(|tool| tool.name == "json_schema_2020_12_tool");
             let schema = &tool.ok_or("the tool with the schema is not listed")?.input_schema;
             Ok(vec![Call::new("json_schema_echo", &json!({ "schema": schema }))?])
+        }
+        scenario if scenario.starts_with("auth/") => {
+            tools.iter().map(|tool| Call::new(&tool.name, &json!({}))).collect()
         }
         // The rest is about connecting and listing.
         _ => Ok(Vec::new()),

@@ -1,6 +1,7 @@
 //! The server and the client that the official conformance suite is run against: one text of each, on every
 //! runtime. `conformance/run` runs the suite.
 
+mod authorize;
 mod client;
 mod runtime;
 mod server;

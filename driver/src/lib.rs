@@ -5,6 +5,8 @@
 #![forbid(unsafe_code)]
 
 mod around;
+#[cfg(feature = "auth")]
+pub mod auth;
 mod bus;
 mod client;
 mod clock;

@@ -80,6 +80,11 @@ impl Attempts {
         verdict
     }
 
+    /// Whether nothing was refused since it was let in.
+    pub fn is_empty(&self) -> bool {
+        self.operations.is_empty()
+    }
+
     /// A request for this operation was let in.
     pub fn accepted(&mut self, operation: &str) {
         self.operations.remove(operation);

@@ -7,9 +7,11 @@ use core::fmt;
 
 use super::Scopes;
 use super::client::{ApplicationType, Registration};
+use super::dpop::Dpop;
 use super::jwt::Signer;
 use super::secret::Secret;
 use crate::dialect::Revision;
+use crate::entropy::Seed;
 use crate::limits::Limits;
 
 /// What an application says once; flows start from it ([`authorize`](Self::authorize)).
@@ -151,6 +153,22 @@ impl Config {
             GrantType::CrossApp(_) => Some("io.modelcontextprotocol/enterprise-managed-authorization"),
             GrantType::AuthorizationCode | GrantType::JwtBearer(_) => None,
         }
+    }
+
+    /// The redirect URI, where there is one.
+    pub fn redirect(&self) -> Option<&str> {
+        self.redirect_uri.as_deref()
+    }
+
+    /// Whether a user has to agree, in a browser.
+    pub fn asks_user(&self) -> bool {
+        matches!(self.grant, GrantType::AuthorizationCode)
+    }
+
+    /// Makes proofs with the key of [`dpop`](Self::dpop), where there is one: for requests to the server that is
+    /// accessed. Never hand in a seed twice.
+    pub fn proofs(&self, seed: Seed) -> Option<Dpop> {
+        self.dpop.clone().map(|signer| Dpop::new(signer, seed))
     }
 
     /// How tokens are come by. Default [`GrantType::AuthorizationCode`].

@@ -1,5 +1,8 @@
 //! A client on HTTP: the exchange machine, and the pool of connections that carries its exchanges.
 
+#[cfg(feature = "auth")]
+mod authorized;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Waker;
@@ -13,6 +16,8 @@ use mcp_proto::head::End;
 use mcp_proto::time::{Instant, Now};
 use mcp_proto::wire::http1::{ConnectionId, ExchangeId as PoolId, Pool, PoolOutput};
 
+#[cfg(feature = "auth")]
+use super::authorize::{Guard, Job};
 use super::desk::{self, Desk, Effect, Link, Machine};
 use super::{Hooks, Traffic};
 use crate::endpoint::{Endpoint, Status};
@@ -45,6 +50,8 @@ pub(super) struct Carried {
     exchanges: BTreeMap<PoolId, ExchangeId>,
     carriers: BTreeMap<ExchangeId, PoolId>,
     connections: BTreeMap<ConnectionId, Arc<WakerSlot>>,
+    #[cfg(feature = "auth")]
+    guard: Option<Guard>,
     /// When whoever keeps the time will wake by itself.
     armed: Option<Instant>,
 }
@@ -108,6 +115,8 @@ enum Step {
     Wake(Arc<WakerSlot>),
     Sent(Vec<u8>),
     Received(Vec<u8>),
+    #[cfg(feature = "auth")]
+    Authorize(Box<Job>),
 }
 
 impl Carried {
@@ -128,8 +137,10 @@ impl Carried {
                     }
                 }
                 Some(PoolOutput::Head(carrier, head)) => {
-                    if let Some(exchange) = self.exchanges.get(&carrier) {
-                        self.http.handle_head(now, *exchange, head);
+                    if let Some(exchange) = self.exchanges.get(&carrier).copied() {
+                        #[cfg(feature = "auth")]
+                        self.note_head(exchange, &head);
+                        self.http.handle_head(now, exchange, head);
                     }
                 }
                 Some(PoolOutput::Body(carrier, bytes)) => {
@@ -161,12 +172,24 @@ impl Carried {
                         return Some(Step::Effect(effect));
                     }
                     Some(HttpOutput::Send { exchange, request }) => {
-                        match self.pool.submit(now, &request.head, &request.body) {
+                        #[cfg(feature = "auth")]
+                        let head = match self.admit(now, exchange, &request) {
+                            Ok(head) => head,
+                            Err(Some(step)) => return Some(step),
+                            Err(None) => continue,
+                        };
+                        #[cfg(not(feature = "auth"))]
+                        let head = std::borrow::Cow::Borrowed(&request.head);
+                        match self.pool.submit(now, &head, &request.body) {
                             Ok(carrier) => {
                                 self.exchanges.insert(carrier, exchange);
                                 self.carriers.insert(exchange, carrier);
                             }
-                            Err(full) => self.http.handle_failed(now, exchange, &full.to_string(), true),
+                            Err(full) => {
+                                self.http.handle_failed(now, exchange, &full.to_string(), true);
+                                #[cfg(feature = "auth")]
+                                self.forget(exchange);
+                            }
                         }
                         if let Some(body) = hooks.copy(&request.body) {
                             return Some(Step::Sent(body));
@@ -176,6 +199,14 @@ impl Carried {
                         if let Some(carrier) = self.carriers.remove(&exchange) {
                             self.exchanges.remove(&carrier);
                             self.pool.abort(now, carrier);
+                            #[cfg(feature = "auth")]
+                            self.forget(exchange);
+                        }
+                    }
+                    #[cfg(feature = "auth")]
+                    Some(HttpOutput::Refused { exchange, head }) => {
+                        if let Some(step) = self.refused(now, exchange, &head) {
+                            return Some(step);
                         }
                     }
                     Some(_) => {}
@@ -193,6 +224,8 @@ impl Carried {
     fn finish(&mut self, carrier: PoolId) -> Option<ExchangeId> {
         let exchange = self.exchanges.remove(&carrier)?;
         self.carriers.remove(&exchange);
+        #[cfg(feature = "auth")]
+        self.forget(exchange);
         Some(exchange)
     }
 
@@ -207,10 +240,10 @@ impl<R: Runtime> HttpClient<R> {
         runtime: &R,
         config: Arc<Config>,
         hooks: Hooks,
-        url: &str,
+        server: &str,
         begin: Begin,
     ) -> Result<Arc<Self>, Error> {
-        let url = Url::parse(url)?;
+        let url = Url::parse(server)?;
         if url.secure {
             return Err(ApiMisuse::new(
                 "https is not built in yet: put a proxy that speaks TLS in between, or use http on loopback",
@@ -220,6 +253,11 @@ impl<R: Runtime> HttpClient<R> {
         let (host, port) = (url.host().to_owned(), url.port());
         let now = runtime.now();
         let pool = Pool::new(&config.limits);
+        #[cfg(feature = "auth")]
+        let guard = match hooks.authorize.clone() {
+            Some(options) => Some(Guard::new(runtime, options, &config.limits, server)?),
+            None => None,
+        };
         let client = Arc::new_cyclic(|this| Self {
             runtime: runtime.clone(),
             hooks,
@@ -232,6 +270,8 @@ impl<R: Runtime> HttpClient<R> {
                     exchanges: BTreeMap::new(),
                     carriers: BTreeMap::new(),
                     connections: BTreeMap::new(),
+                    #[cfg(feature = "auth")]
+                    guard,
                     armed: None,
                 },
                 desk: Desk::default(),
@@ -274,6 +314,8 @@ impl<R: Runtime> HttpClient<R> {
                     Some(Step::Effect(effect)) => effect.perform(&this),
                     Some(Step::Connect(connection)) => self.connect(connection),
                     Some(Step::Wake(waker)) => waker.wake(),
+                    #[cfg(feature = "auth")]
+                    Some(Step::Authorize(job)) => self.authorize(job),
                     Some(Step::Sent(bytes)) => self.hooks.traffic(Traffic::Sent(&bytes)),
                     Some(Step::Received(bytes)) => self.hooks.traffic(Traffic::Received(&bytes)),
                     None => return,

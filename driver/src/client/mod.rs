@@ -2,6 +2,8 @@
 
 mod answers;
 mod asked;
+#[cfg(feature = "auth")]
+pub(crate) mod authorize;
 mod calls;
 mod desk;
 #[cfg(feature = "http")]
@@ -305,6 +307,8 @@ pub(crate) struct Hooks {
     traffic: Hook<dyn Fn(Traffic<'_>) + Send + Sync>,
     wait: Hook<dyn Fn(Wait) + Send + Sync>,
     answers: Answers,
+    #[cfg(feature = "auth")]
+    authorize: Option<authorize::Authorize>,
 }
 
 impl Hooks {

@@ -1,0 +1,327 @@
+//! Which request goes out with which token, and what is done about a refusal. Nothing here waits.
+
+use std::collections::BTreeMap;
+
+use mcp_proto::auth::{Attempts, Dpop, Grant, Refusal, Url, Verdict};
+use mcp_proto::client::{ExchangeId, Http, HttpRequest};
+use mcp_proto::error::ApiMisuse;
+use mcp_proto::head::{Headers, ResponseHead};
+use mcp_proto::limits::Limits;
+use mcp_proto::time::{Duration, Instant, Now};
+use serde::Deserialize;
+
+use super::Authorize;
+use crate::error::Error;
+use crate::runtime::Runtime;
+
+/// How long nothing is renewed early after that failed.
+const PAUSE: Duration = Duration::from_secs(10);
+
+/// The grant of one client, and the exchanges that wait for it.
+pub(in crate::client) struct Guard {
+    pub(super) options: Authorize,
+    pub(in crate::client) limits: Limits,
+    /// The server as the application names it, which grants are stored by.
+    pub(super) server: String,
+    pub(super) url: Url,
+    grant: Option<Grant>,
+    /// How many grants there were: the refusal of an earlier one says nothing about the one there is.
+    number: u64,
+    /// The grant came without anybody being asked.
+    renewed: bool,
+    dpop: Option<Dpop>,
+    attempts: Attempts,
+    state: State,
+    waiting: Vec<Waiting>,
+    /// With which grant exchanges went out.
+    sent: BTreeMap<ExchangeId, u64>,
+    /// Until when nothing is renewed early.
+    pause: Option<Instant>,
+    /// The operation whose refusal is being worked on, unless it is for want of scopes.
+    operation: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// It is not known whether a grant is stored.
+    Unread,
+    Idle,
+    /// A grant is on its way.
+    Busy,
+}
+
+struct Waiting {
+    exchange: ExchangeId,
+    refused: bool,
+}
+
+/// What becomes of a request.
+pub(in crate::client) enum Admitted {
+    /// It goes out, with these fields in place of others of their names.
+    Send(Headers),
+    /// It waits, for this to be done where nothing is yet.
+    Held(Option<Box<Job>>),
+}
+
+/// Something that takes time, and ends with [`Guard::finish`].
+pub(in crate::client) struct Job {
+    pub(super) way: Way,
+    pub(super) grant: Option<Grant>,
+    /// What the server said; `None` ahead of any refusal.
+    pub(super) refusal: Option<Refusal>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    Load,
+    Renew,
+    Authorize,
+}
+
+/// What a job came to.
+pub(in crate::client) enum Done {
+    /// What was stored.
+    Loaded(Option<Grant>),
+    /// A grant, and whether it came without anybody being asked.
+    Granted { grant: Box<Grant>, renewed: bool },
+    /// Nothing, ahead of any refusal: the grant there was may do for a while.
+    Kept(Option<Box<Grant>>),
+    /// Nothing, and why.
+    Failed { reason: String, record: String },
+}
+
+impl Guard {
+    /// Of a client that says nothing without having asked its store.
+    pub(in crate::client) fn new<R: Runtime>(
+        runtime: &R,
+        options: Authorize,
+        limits: &Limits,
+        server: &str,
+    ) -> Result<Self, Error> {
+        let url =
+            Url::parse(server).map_err(|why| ApiMisuse::new(format!("the URL of the server is {why}")))?;
+        let seed = runtime.seed().map_err(|error| Error::io("asking for entropy", error))?;
+        let dpop = options.config.proofs(seed);
+        Ok(Self {
+            options,
+            limits: limits.clone(),
+            server: server.to_owned(),
+            url,
+            grant: None,
+            number: 0,
+            renewed: false,
+            dpop,
+            attempts: Attempts::new(),
+            state: State::Unread,
+            waiting: Vec::new(),
+            sent: BTreeMap::new(),
+            pause: None,
+            operation: None,
+        })
+    }
+
+    /// A request is to go out.
+    pub(in crate::client) fn admit(
+        &mut self,
+        now: Now,
+        http: &mut Http,
+        exchange: ExchangeId,
+        request: &HttpRequest,
+    ) -> Admitted {
+        let way = match self.state {
+            State::Unread => Some(Way::Load),
+            State::Busy => None,
+            State::Idle => match self.early(now) {
+                Some(way) => Some(way),
+                None => return self.send(now, exchange, request),
+            },
+        };
+        // What nobody waits for goes out with what there is.
+        if !http.hold(now, exchange) {
+            return self.send(now, exchange, request);
+        }
+        self.wait(http, exchange, false);
+        Admitted::Held(way.map(|way| self.begin(way, None)))
+    }
+
+    fn send(&mut self, now: Now, exchange: ExchangeId, request: &HttpRequest) -> Admitted {
+        self.sent.insert(exchange, self.number);
+        let url = Url::parse(&format!("{}{}", self.url.origin(), request.head.target));
+        let fields = match (&self.grant, url) {
+            (Some(grant), Ok(url)) => {
+                // One that the token is not for goes out without it.
+                grant.authorize_request(now, &request.head.method, &url, self.dpop.as_mut()).ok()
+            }
+            _ => None,
+        };
+        Admitted::Send(fields.unwrap_or_default())
+    }
+
+    /// How to get another token before the one there is ends (AUTHX-08).
+    fn early(&self, now: Now) -> Option<Way> {
+        let grant = self.grant.as_ref().filter(|grant| grant.is_expiring(now))?;
+        if self.pause.is_some_and(|until| now.mono < until) {
+            return None;
+        }
+        match grant.refresh_token {
+            Some(_) => Some(Way::Renew),
+            None => (!self.options.config.asks_user()).then_some(Way::Authorize),
+        }
+    }
+
+    fn wait(&mut self, http: &Http, exchange: ExchangeId, refused: bool) {
+        // Calls may be cancelled while they wait.
+        if self.waiting.len() > http.held() {
+            self.waiting.retain(|waiting| http.is_held(waiting.exchange));
+        }
+        self.waiting.push(Waiting { exchange, refused });
+    }
+
+    fn begin(&mut self, way: Way, refusal: Option<Refusal>) -> Box<Job> {
+        self.state = State::Busy;
+        Box::new(Job { way, grant: self.grant.clone(), refusal })
+    }
+
+    /// The head of a response is there.
+    pub(in crate::client) fn head(&mut self, http: &Http, exchange: ExchangeId, head: &ResponseHead) {
+        if let Some(dpop) = &mut self.dpop {
+            dpop.learn(&self.url, &head.headers);
+        }
+        if head.status < 400
+            && !self.attempts.is_empty()
+            && let Some(request) = http.request_of(exchange)
+        {
+            self.attempts.accepted(&operation(request));
+        }
+    }
+
+    /// An exchange is over.
+    pub(in crate::client) fn forget(&mut self, http: &Http, exchange: ExchangeId) {
+        if !http.is_held(exchange) {
+            self.sent.remove(&exchange);
+        }
+    }
+
+    /// The server has refused an exchange.
+    pub(in crate::client) fn refused(
+        &mut self,
+        now: Now,
+        http: &mut Http,
+        exchange: ExchangeId,
+        head: &ResponseHead,
+    ) -> Option<Box<Job>> {
+        let number = self.sent.remove(&exchange);
+        let operation = operation(http.request_of(exchange)?);
+        let Some(refusal) = Refusal::read(head) else {
+            http.give_up(now, exchange, "it asks for no other scopes", "");
+            return None;
+        };
+        if self.state == State::Busy {
+            self.wait(http, exchange, true);
+            return None;
+        }
+        if number != Some(self.number) {
+            http.repeat(now, exchange);
+            return None;
+        }
+        let way = match self.attempts.refused(&operation, &refusal) {
+            Verdict::Prove if self.dpop.is_some() => {
+                http.repeat(now, exchange);
+                return None;
+            }
+            Verdict::Authorize if self.grant.as_ref().is_some_and(|grant| grant.refresh_token.is_some()) => {
+                Way::Renew
+            }
+            Verdict::Authorize | Verdict::StepUp => Way::Authorize,
+            // A token that was renewed does not do; one that somebody agrees to may. That counts as the next try.
+            Verdict::GiveUp if self.renewed && !refusal.is_insufficient_scope() && !refusal.wants_nonce() => {
+                self.attempts.refused(&operation, &refusal);
+                Way::Authorize
+            }
+            _ => {
+                let (reason, record) = self.given_up(&refusal);
+                http.give_up(now, exchange, &reason, &record);
+                return None;
+            }
+        };
+        self.operation = Some(operation).filter(|_| !refusal.is_insufficient_scope());
+        self.wait(http, exchange, true);
+        Some(self.begin(way, Some(refusal)))
+    }
+
+    /// It was tried, and this is the answer.
+    fn given_up(&self, refusal: &Refusal) -> (String, String) {
+        let reason = match &refusal.scopes {
+            _ if refusal.wants_nonce() => "it wants another proof than the one that it was given".to_owned(),
+            Some(scopes) if refusal.is_insufficient_scope() => {
+                let scopes: Vec<&str> = scopes.iter().map(String::as_str).collect();
+                // They are ASCII, whoever names them.
+                let mut scopes = scopes.join(" ");
+                scopes.truncate(200);
+                format!("it wants the scopes `{scopes}`, which were asked for already")
+            }
+            _ => "it does not take the token that it was given".to_owned(),
+        };
+        let record = self.grant.as_ref().map(|grant| grant.record.to_string());
+        (reason, record.unwrap_or_default())
+    }
+
+    /// A job is done: whoever waits goes on.
+    pub(in crate::client) fn finish(&mut self, now: Now, http: &mut Http, done: Done) {
+        self.state = State::Idle;
+        let operation = self.operation.take();
+        let mut failed = None;
+        match done {
+            Done::Loaded(grant) => self.grant = grant,
+            Done::Granted { grant, renewed } => {
+                self.grant = Some(*grant);
+                self.renewed = renewed;
+                self.number += 1;
+                self.pause = None;
+            }
+            Done::Kept(grant) => {
+                self.grant = grant.map(|grant| *grant);
+                self.pause = Some(now.mono + PAUSE);
+            }
+            Done::Failed { reason, record } => {
+                // Whoever calls again may be asked again.
+                operation.iter().for_each(|operation| self.attempts.accepted(operation));
+                failed = Some((reason, record));
+            }
+        }
+        for Waiting { exchange, refused } in std::mem::take(&mut self.waiting) {
+            match &failed {
+                // What was not refused may be let in with the token there is.
+                Some((reason, record)) if refused || self.grant.is_none() => {
+                    http.give_up(now, exchange, reason, record);
+                }
+                _ => http.repeat(now, exchange),
+            }
+        }
+    }
+}
+
+/// What a request is, as far as scopes go: its method, and which tool, prompt or resource (AUTH-65).
+fn operation(request: &HttpRequest) -> String {
+    let headers = &request.head.headers;
+    if let Some(method) = headers.text("mcp-method") {
+        return format!("{method} {}", headers.text("mcp-name").unwrap_or_default());
+    }
+    #[derive(Deserialize)]
+    struct Message {
+        method: String,
+        params: Option<Params>,
+    }
+    #[derive(Deserialize)]
+    struct Params {
+        name: Option<String>,
+        uri: Option<String>,
+    }
+    match serde_json::from_slice::<Message>(&request.body) {
+        Ok(Message { method, params }) => {
+            let name = params.and_then(|params| params.name.or(params.uri));
+            format!("{method} {}", name.unwrap_or_default())
+        }
+        Err(_) => request.head.method.clone(),
+    }
+}

@@ -1,0 +1,119 @@
+//! Requests on their way through the guard, and what the guard wants done.
+
+use std::borrow::Cow;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+
+use mcp_proto::client::{ExchangeId, HttpRequest};
+use mcp_proto::head::{RequestHead, ResponseHead};
+use mcp_proto::time::Now;
+
+use super::super::authorize::{Admitted, Done, Job, Worker};
+use super::super::desk::{self, Link};
+use super::{Carried, HttpClient, Step};
+use crate::runtime::Runtime;
+
+impl Carried {
+    /// The head of a request with its token; `Err` if it waits for one.
+    pub(super) fn admit<'a>(
+        &mut self,
+        now: Now,
+        exchange: ExchangeId,
+        request: &'a HttpRequest,
+    ) -> Result<Cow<'a, RequestHead>, Option<Step>> {
+        let Some(guard) = &mut self.guard else { return Ok(Cow::Borrowed(&request.head)) };
+        match guard.admit(now, &mut self.http, exchange, request) {
+            Admitted::Send(fields) => {
+                let mut head = request.head.clone();
+                for (name, _) in fields.iter() {
+                    head.headers.remove(name);
+                }
+                head.headers.append(&fields);
+                Ok(Cow::Owned(head))
+            }
+            Admitted::Held(job) => Err(job.map(Step::Authorize)),
+        }
+    }
+
+    pub(super) fn refused(&mut self, now: Now, exchange: ExchangeId, head: &ResponseHead) -> Option<Step> {
+        let guard = self.guard.as_mut()?;
+        guard.refused(now, &mut self.http, exchange, head).map(Step::Authorize)
+    }
+
+    pub(super) fn note_head(&mut self, exchange: ExchangeId, head: &ResponseHead) {
+        if let Some(guard) = &mut self.guard {
+            guard.head(&self.http, exchange, head);
+        }
+    }
+
+    pub(super) fn forget(&mut self, exchange: ExchangeId) {
+        if let Some(guard) = &mut self.guard {
+            guard.forget(&self.http, exchange);
+        }
+    }
+}
+
+impl<R: Runtime> HttpClient<R> {
+    /// Does in the background what the guard wants done.
+    pub(super) fn authorize(&self, job: Box<Job>) {
+        let Some(client) = self.this.upgrade() else { return };
+        let worker = {
+            let machine = &client.lock().machine;
+            let Some(guard) = &machine.guard else { return };
+            Worker::new(&self.runtime, &self.hooks, guard)
+        };
+        let work = Work { client, done: false };
+        self.runtime.spawn(Box::pin(work.run(worker, job)));
+    }
+}
+
+/// A job that is being done. Also one that comes to nothing, because the runtime has no place for it or shuts down,
+/// must not be waited for.
+struct Work<R: Runtime> {
+    client: Arc<HttpClient<R>>,
+    done: bool,
+}
+
+impl<R: Runtime> Work<R> {
+    async fn run(mut self, worker: Worker<R>, job: Box<Job>) {
+        let client = self.client.clone();
+        let mut late = client.runtime.sleep_until(worker.until());
+        let mut work = pin!(worker.run(job));
+        let mut closed = pin!(desk::closed(&client));
+        let done = poll_fn(|cx| {
+            if let Poll::Ready(done) = work.as_mut().poll(cx) {
+                return Poll::Ready(Some(done));
+            }
+            // Those who wait are given up by the machine, which keeps the same time.
+            let over = closed.as_mut().poll(cx).is_ready() || late.as_mut().poll(cx).is_ready();
+            if over { Poll::Ready(None) } else { Poll::Pending }
+        })
+        .await;
+        if let Some(done) = done {
+            self.end(done);
+        }
+    }
+
+    fn end(&mut self, done: Done) {
+        self.done = true;
+        let now = self.client.runtime.now();
+        {
+            let machine = &mut self.client.lock().machine;
+            if let Some(guard) = &mut machine.guard {
+                guard.finish(now, &mut machine.http, done);
+            }
+        }
+        self.client.advance(None);
+    }
+}
+
+impl<R: Runtime> Drop for Work<R> {
+    fn drop(&mut self) {
+        if !self.done {
+            let reason = "authorization was given up before it came to an end".to_owned();
+            self.end(Done::Failed { reason, record: String::new() });
+        }
+    }
+}
