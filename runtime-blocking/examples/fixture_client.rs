@@ -4,13 +4,17 @@ use std::process::ExitCode;
 use std::sync::mpsc;
 use std::thread;
 
-use mcp_blocking::{Calls, Canceller, Client, Error, Options, model::LoggingLevel};
+use mcp_blocking::model::{ElicitRequestFormParams, LoggingLevel};
+use mcp_blocking::{Asked, Calls, Canceller, Client, Error, Options};
 use mcp_fixtures::{ClientOptions, Events, Step, Target};
 
 fn run(options: ClientOptions, events: &Events) -> Result<(), Error> {
-    let builder = Client::builder("fixture-client", env!("CARGO_PKG_VERSION"))
+    let mut builder = Client::builder("fixture-client", env!("CARGO_PKG_VERSION"))
         .era(options.era)
         .on_log(LoggingLevel::Debug, Events::log);
+    if let Some(answers) = options.answers {
+        builder = builder.on_elicit(move |form: ElicitRequestFormParams, _: Asked| answers.fill_in(&form));
+    }
     let client = match options.target {
         Target::Url(url) => builder.http(url)?,
         Target::Command(command) => builder.spawn(command)?,

@@ -3,14 +3,21 @@
 use std::process::ExitCode;
 
 use mcp_fixtures::{ClientOptions, Events, Step, Target};
-use mcp_smol::{CallError, Calls, Client, Error, Options, model::LoggingLevel};
+use mcp_smol::model::{ElicitRequestFormParams, LoggingLevel};
+use mcp_smol::{Asked, CallError, Calls, Client, Error, Options};
 use smol::Timer;
 use smol::future::or;
 
 async fn run(options: ClientOptions, events: &Events) -> Result<(), Error> {
-    let builder = Client::builder("fixture-client", env!("CARGO_PKG_VERSION"))
+    let mut builder = Client::builder("fixture-client", env!("CARGO_PKG_VERSION"))
         .era(options.era)
         .on_log(LoggingLevel::Debug, Events::log);
+    if let Some(answers) = options.answers {
+        builder = builder.on_elicit(move |form: ElicitRequestFormParams, _: Asked| {
+            let filled_in = answers.fill_in(&form);
+            async { filled_in }
+        });
+    }
     let client = match options.target {
         Target::Url(url) => builder.http(url).await?,
         Target::Command(command) => builder.spawn(command).await?,

@@ -23,8 +23,8 @@ use serde_json::value::RawValue;
 /// What to do next in order to learn how the server speaks.
 #[derive(Debug, PartialEq)]
 pub(super) enum Step {
-    /// Ask `server/discover`. A patient probe waits as long as an ordinary request; the server is known to
-    /// be modern, so silence would say nothing about its era.
+    /// Ask `server/discover`. A patient probe waits as long as an ordinary request: the server is known to be
+    /// modern, or of no use if it is not, so there is nothing to be gained by giving up sooner.
     Probe { revision: Revision, patient: bool },
     /// Open the legacy handshake, offering this revision.
     Initialize { revision: Revision },
@@ -98,10 +98,10 @@ impl Negotiation {
                 }
                 before => negotiation.probe(Revision::LATEST, before.is_some()),
             },
-            EraChoice::Modern => negotiation.probe(Revision::LATEST, false),
+            EraChoice::Modern => negotiation.probe(Revision::LATEST, true),
             EraChoice::Legacy => negotiation.initialize(Revision::LATEST_LEGACY),
             EraChoice::Pinned(revision) => match revision.era() {
-                Era::Modern => negotiation.probe(revision, false),
+                Era::Modern => negotiation.probe(revision, true),
                 Era::Legacy => negotiation.initialize(revision),
             },
         };

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 
 from . import script
-from .install import ASKING, EVERYTHING, PEERS as HERE, PYTHON, RMCP
+from .install import ASKING, EVERYTHING, FILESYSTEM, PEERS as HERE, PYTHON, RMCP
 from .processes import Failure, Server, run_client
 
 REVISIONS = {"modern": "2026-07-28", "legacy": "2025-11-25"}
@@ -107,6 +107,16 @@ def foreign_server(server: list[str], **quirks: object) -> Callable[[str, str], 
     return cases
 
 
+def typescript_server(peer: str, runtime: str) -> Iterator[Case]:
+    """Our client against the TypeScript SDK, which also asks: by results to come back from, or by requests."""
+    server = ["node", str(HERE / "typescript/server.mjs")]
+    yield from foreign_server(server)(peer, runtime)
+    # Without sessions, nothing can be asked over HTTP in the handshake era.
+    for transport, era in [("stdio", "modern"), ("stdio", "legacy"), ("http", "modern")]:
+        name = " ".join([peer, transport, era, "asks", runtime])
+        yield Case(name, ours(runtime, "fixture_client"), era, era, script.booking(), **reach(transport, server))
+
+
 def can_cancel(peer: str, transport: str, era: str) -> bool:
     # This server keeps no sessions, so the notification cannot find the call.
     return (peer, transport, era) != ("typescript-server", "http", "legacy")
@@ -118,6 +128,15 @@ def everything_server(peer: str, runtime: str) -> Iterator[Case]:
     for transport, place in [("stdio", {"stdio": [*node, "stdio"]}), ("http", {"http": reference_server})]:
         name = " ".join([peer, transport, spoken("auto", "legacy"), runtime])
         yield Case(name, ours(runtime, "fixture_client"), "auto", "legacy", script.everything(), **place)
+
+
+def filesystem_server(peer: str, runtime: str) -> Iterator[Case]:
+    """Our client against a server that people have on their desktops."""
+    folder = HERE / "bin" / runtime / "files"
+    folder.mkdir(parents=True, exist_ok=True)
+    server = ["node", str(FILESYSTEM), str(folder)]
+    name = " ".join([peer, "stdio", spoken("auto", "legacy"), runtime])
+    yield Case(name, ours(runtime, "fixture_client"), "auto", "legacy", script.filesystem(folder), stdio=server)
 
 
 def rmcp_server(peer: str, runtime: str) -> Iterator[Case]:
@@ -179,12 +198,14 @@ PEERS: dict[str, Callable[[str, str], Iterator[Case]]] = {
     "everything": everything_server,
     "typescript-client": foreign_client(["node", "typescript/client.mjs"]),
     "python-client": foreign_client([str(PYTHON), "python/client.py"]),
-    "typescript-server": foreign_server(["node", str(HERE / "typescript/server.mjs")]),
+    "typescript-server": typescript_server,
     "python-server": foreign_server(
         [str(PYTHON), str(HERE / "python/server.py")],
         unknown_tool_is_result=True,
         fail_prefix="Error executing tool fail: ",
     ),
+    "fastmcp-server": foreign_server([str(PYTHON), str(HERE / "python/fastmcp_server.py")], unknown_tool_is_result=True),
+    "filesystem": filesystem_server,
     "rmcp-server": rmcp_server,
     "rmcp1-server": rmcp1_server,
 }

@@ -12,6 +12,7 @@ PEERS = Path(__file__).resolve().parent.parent
 ROOT = PEERS.parent.parent
 PYTHON = PEERS / ".venv/bin/python"
 EVERYTHING = PEERS / "node_modules/@modelcontextprotocol/server-everything/dist/index.js"
+FILESYSTEM = PEERS / "node_modules/@modelcontextprotocol/server-filesystem/dist/index.js"
 RMCP = PEERS / "rmcp-server/target/debug"
 
 RUNTIMES = ["tokio", "smol", "blocking"]
@@ -21,7 +22,7 @@ ASKING = ["tokio", "blocking"]
 
 
 def peer(name: str) -> None:
-    if name.startswith("python"):
+    if name.startswith(("python", "fastmcp")):
         python_packages()
     elif name.startswith("rmcp"):
         rmcp_servers()

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from .processes import ClientRun, Event, Failure
 
@@ -65,6 +66,18 @@ def everything() -> list[Step]:
         call("nothing", {}, tool_error("nothing"), "an unknown tool"),
         call(operation, {"duration": 60, "steps": 2}, cancelled, "cancel", cancel_after=300),
         call("echo", {"message": "alive"}, text("Echo: alive")),
+    ]
+
+
+def filesystem(place: Path) -> list[Step]:
+    """Files come and go in a folder, and nothing outside of it is read."""
+    inside, outside = str(place / "grüße.txt"), str(place.parent / "outside.txt")
+    return [
+        listing("read_text_file", "write_file", "list_directory"),
+        call("write_file", {"path": inside, "content": TEXT}, text(f"Successfully wrote to {inside}"), "writes"),
+        call("read_text_file", {"path": inside}, text(TEXT), "reads"),
+        call("list_directory", {"path": str(place)}, text("[FILE] grüße.txt"), "lists a folder"),
+        call("read_text_file", {"path": outside}, tool_error("Access denied"), "is refused"),
     ]
 
 

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toNodeHandler } from '@modelcontextprotocol/node';
-import { McpServer, createMcpHandler } from '@modelcontextprotocol/server';
+import { McpServer, acceptedContent, createMcpHandler, inputRequired } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
 
@@ -35,6 +35,21 @@ function fixture() {
         return text('done');
     });
     tool('fail', { text: z.string() }, args => ({ ...text(args.text), isError: true }));
+    tool('book', { destination: z.string() }, (args, context) => {
+        const answered = (key, form) => acceptedContent(context.mcpReq.inputResponses, key, form);
+        const ask = (key, message, form) =>
+            inputRequired({ inputRequests: { [key]: inputRequired.elicit({ message, requestedSchema: form }) }, requestState: seat });
+        const places = z.object({ place: z.enum(['window', 'aisle']), bags: z.number().int().max(3).default(0) });
+        const confirm = z.object({ really: z.boolean() });
+        // The answers of earlier rounds do not come again: what they were is the state.
+        let seat = context.mcpReq.requestState();
+        const chosen = answered('seat', places);
+        if (chosen) seat = chosen.place === 'window' ? '12A' : '12C';
+        if (!seat) return ask('seat', 'Which seat?', places);
+        const confirmed = answered('confirm', confirm);
+        if (!confirmed) return ask('confirm', `Book seat ${seat} to ${args.destination}?`, confirm);
+        return text(confirmed.really ? `Booked seat ${seat} to ${args.destination}.` : 'Nothing was booked.');
+    });
     return server;
 }
 

@@ -67,6 +67,18 @@ fn silence_means_legacy_and_a_late_answer_is_ignored() {
     assert_eq!(method(&peer.one()), "notifications/initialized");
 }
 
+/// VER-14: where nothing but modern will do, a server that starts slowly has the time of a request.
+#[test]
+fn a_probe_without_an_alternative_is_patient() {
+    for choice in [EraChoice::Modern, EraChoice::Pinned(Revision::V2026_07_28)] {
+        let mut peer = Peer::new(config().era(choice));
+        let probe = peer.one();
+        peer.wait(59_999);
+        peer.result(&probe, DISCOVERED);
+        assert_eq!(peer.details().revision, Revision::V2026_07_28);
+    }
+}
+
 /// Some servers end when anything but `initialize` comes first.
 #[test]
 fn a_server_that_dies_of_the_probe_is_started_again_and_greeted_the_legacy_way() {
