@@ -62,8 +62,8 @@ def of(peer: str, runtime: str) -> Iterator[Case]:
     return PEERS[peer](peer, runtime)
 
 
-def foreign_client(client: list[str]) -> Callable[[str, str], Iterator[Case]]:
-    """A peer's client against our servers."""
+def foreign_client(client: list[str], http_sse: bool = True) -> Callable[[str, str], Iterator[Case]]:
+    """A peer's client against our servers, also over HTTP with SSE if it knows that."""
 
     def cases(peer: str, runtime: str) -> Iterator[Case]:
         if runtime in ASKING:
@@ -79,8 +79,10 @@ def foreign_client(client: list[str]) -> Callable[[str, str], Iterator[Case]]:
                 name = " ".join([peer, transport, spoken(ask, era), *flags, runtime])
                 steps = script.fixture(panic=True)
                 yield Case(name, client, ask, era, steps, **reach(transport, [*server, *flags]))
-        old = {"http": lambda: http_sse(server), "connect": "--connect-sse"}
-        yield Case(f"{peer} http+sse legacy {runtime}", client, "legacy", "legacy", script.fixture(panic=True), **old)
+        if http_sse:
+            name = f"{peer} http+sse legacy {runtime}"
+            old = {"http": lambda: deprecated(server), "connect": "--connect-sse"}
+            yield Case(name, client, "legacy", "legacy", script.fixture(panic=True), **old)
 
     return cases
 
@@ -167,7 +169,7 @@ def reach(transport: str, server: list[str]) -> dict[str, object]:
 
 
 @contextmanager
-def http_sse(server: list[str]) -> Iterator[str]:
+def deprecated(server: list[str]) -> Iterator[str]:
     """Our fixture server, and the URL of its transport of 2024-11-05."""
     with Server([*server, "--port", "0", "--http-sse"], HERE, announcement="listening on ") as url:
         yield url.removesuffix("/mcp") + "/sse"
@@ -198,6 +200,7 @@ PEERS: dict[str, Callable[[str, str], Iterator[Case]]] = {
     "everything": everything_server,
     "typescript-client": foreign_client(["node", "typescript/client.mjs"]),
     "python-client": foreign_client([str(PYTHON), "python/client.py"]),
+    "rmcp-client": foreign_client([str(RMCP / "rmcp-client")], http_sse=False),
     "typescript-server": typescript_server,
     "python-server": foreign_server(
         [str(PYTHON), str(HERE / "python/server.py")],

@@ -13,7 +13,7 @@ ROOT = PEERS.parent.parent
 PYTHON = PEERS / ".venv/bin/python"
 EVERYTHING = PEERS / "node_modules/@modelcontextprotocol/server-everything/dist/index.js"
 FILESYSTEM = PEERS / "node_modules/@modelcontextprotocol/server-filesystem/dist/index.js"
-RMCP = PEERS / "rmcp-server/target/debug"
+RMCP = PEERS / "rmcp/target/debug"
 
 RUNTIMES = ["tokio", "smol", "blocking"]
 BINARIES = ["fixture_client", "fixture_server"]
@@ -25,7 +25,7 @@ def peer(name: str) -> None:
     if name.startswith(("python", "fastmcp")):
         python_packages()
     elif name.startswith("rmcp"):
-        rmcp_servers()
+        rmcp_programs()
     else:
         node_packages()
 
@@ -64,10 +64,10 @@ def python_packages() -> None:
 
 
 @cache
-def rmcp_servers() -> None:
-    say("building the rmcp servers")
+def rmcp_programs() -> None:
+    say("building the rmcp programs")
     target = ["--target-dir", str(RMCP.parent)]
-    call("cargo", "build", "--locked", "--quiet", *target, cwd=PEERS / "rmcp-server")
+    call("cargo", "build", "--locked", "--quiet", *target, cwd=PEERS / "rmcp")
 
 
 def fresh(installed: Path, lock: str) -> bool:
