@@ -17,6 +17,7 @@ fn run(options: ClientOptions, events: &Events) -> Result<(), Error> {
     }
     let client = match options.target {
         Target::Url(url) => builder.http(url)?,
+        Target::Sse(url) => builder.http_sse(url)?,
         Target::Command(command) => builder.spawn(command)?,
     };
     Events::connected(client.details());

@@ -20,6 +20,7 @@ async fn run(options: ClientOptions, events: &Events) -> Result<(), Error> {
     }
     let client = match options.target {
         Target::Url(url) => builder.http(url).await?,
+        Target::Sse(url) => builder.http_sse(url).await?,
         Target::Command(command) => builder.spawn(command).await?,
     };
     Events::connected(client.details());

@@ -126,8 +126,14 @@ def can_cancel(peer: str, transport: str, era: str) -> bool:
 
 def everything_server(peer: str, runtime: str) -> Iterator[Case]:
     """Our client against the reference server, which knows the handshake only."""
-    node = ["node", str(EVERYTHING)]
-    for transport, place in [("stdio", {"stdio": [*node, "stdio"]}), ("http", {"http": reference_server})]:
+    old = {"http": lambda: reference_server("sse", "running on port", "/sse")}
+    for transport, place in [
+        ("stdio", {"stdio": ["node", str(EVERYTHING), "stdio"]}),
+        ("http", {"http": lambda: reference_server("streamableHttp", "listening on port", "/mcp")}),
+        ("http+sse", {**old, "connect": "--connect-sse"}),
+        # By its URL alone, as the last thing that is tried.
+        ("http, at last http+sse,", old),
+    ]:
         name = " ".join([peer, transport, spoken("auto", "legacy"), runtime])
         yield Case(name, ours(runtime, "fixture_client"), "auto", "legacy", script.everything(), **place)
 
@@ -176,14 +182,14 @@ def deprecated(server: list[str]) -> Iterator[str]:
 
 
 @contextmanager
-def reference_server() -> Iterator[str]:
+def reference_server(transport: str, announcement: str, path: str) -> Iterator[str]:
     # It cannot say which port it was given, so it is told one that was free a moment ago.
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    command = ["node", str(EVERYTHING), "streamableHttp"]
+    command = ["node", str(EVERYTHING), transport]
     environment = {**os.environ, "PORT": str(port)}
-    with Server(command, HERE, announcement="listening on port", env=environment):
-        yield f"http://127.0.0.1:{port}/mcp"
+    with Server(command, HERE, announcement=announcement, env=environment):
+        yield f"http://127.0.0.1:{port}{path}"
 
 
 def spoken(ask: str, era: str) -> str:
