@@ -1,6 +1,6 @@
 //! Errors by blame: the peer's, the call's, the embedding application's.
 
-use crate::client::{Continuation, Unmet};
+use crate::client::{Continuation, ToolReply, Unmet};
 use crate::text::Excerpt;
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -171,6 +171,18 @@ pub enum CallError {
         /// What is missing, in the words of the specification.
         what: String,
     },
+    /// A schema of the tool is written in a dialect that is not supported; nothing was sent. Not with
+    /// [`OutputCheck::Off`](crate::schema::OutputCheck::Off).
+    UnsupportedDialect {
+        /// Which tool, schema and dialect, and which dialects are supported.
+        reason: String,
+    },
+    /// The tool has run, and its structured content does not fit the output schema under which it was called, or is
+    /// missing. Only with [`OutputCheck::Strict`](crate::schema::OutputCheck::Strict).
+    Misfit {
+        /// The result; its `misfit` says what does not fit.
+        reply: Box<ToolReply>,
+    },
     /// The connection ended, or could not be made; says why, from whom, and what was seen last.
     Broken {
         /// What happened.
@@ -235,6 +247,11 @@ impl fmt::Display for CallError {
                 write!(f, "the reply is longer than {limit} bytes; raise `Limits::message` to accept it")
             }
             Self::Unsupported { what } => write!(f, "the server does not offer {what}; nothing was sent"),
+            Self::UnsupportedDialect { reason } => write!(f, "{reason}; nothing was sent"),
+            Self::Misfit { reply } => {
+                f.write_str("the result of the tool does not fit its output schema")?;
+                reply.misfit.as_ref().map_or(Ok(()), |mismatch| write!(f, ": {mismatch}"))
+            }
             Self::Broken { reason, .. } => f.write_str(reason),
             Self::Invalid { reason } => write!(f, "the server broke the protocol: {reason}"),
             Self::InputRequired { why, .. } => write!(f, "the server needs input before it can go on: {why}"),

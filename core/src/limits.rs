@@ -116,6 +116,15 @@ pub struct Limits {
     pub schema_depth: usize,
     /// Subschemas in one schema of a tool. Default 4,096, which can take 2 MiB; a tool with more is refused.
     pub schemas: usize,
+    /// What the patterns of one schema may take, each 32 or 512 KiB. Default 16 MiB; a tool whose schema needs more is
+    /// refused.
+    pub schema_patterns: usize,
+    /// Tools of one server whose definitions a client keeps, for the headers and the results of their calls. Default
+    /// 10,000; of more, those that were listed last.
+    pub tools: usize,
+    /// What is kept of them, in bytes: names, output schemas, and the latter ready to be checked against for those
+    /// that are called. Default 16 MiB; the one that was listed first gives way.
+    pub tool_bytes: usize,
     /// Steps that checking a value against a schema may take, besides 16 for each byte of the value. Default
     /// 1,000,000, some hundredths of a second; a value that needs more counts as one that does not fit.
     pub schema_steps: u64,
@@ -206,6 +215,9 @@ impl Default for Limits {
             notification_bytes: 4 << 20,
             schema_depth: 64,
             schemas: 4_096,
+            schema_patterns: 16 << 20,
+            tools: 10_000,
+            tool_bytes: 16 << 20,
             schema_steps: 1_000_000,
             state: 64 << 10,
             state_life: Duration::from_secs(300),

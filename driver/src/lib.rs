@@ -44,7 +44,8 @@ pub use mcp_proto::head::{End, Headers};
 pub use mcp_proto::limits::Limits;
 pub use mcp_proto::model;
 pub use mcp_proto::model::{CallToolResult, ContentBlock, Json, LoggingLevel};
-pub use mcp_proto::server::{AskError, Bound, OutputCheck, StateCodec, StateError};
+pub use mcp_proto::schema::{Mismatch, OutputCheck};
+pub use mcp_proto::server::{AskError, Bound, StateCodec, StateError};
 #[cfg(feature = "http")]
 pub use mcp_proto::server::{AuthRefusal, BearerToken, Cors, Grant, HttpPolicy, ResourceServer};
 pub use mcp_proto::server::{

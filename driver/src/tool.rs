@@ -10,7 +10,8 @@ use mcp_proto::model::{
     self, CallToolResult, ClientCapabilities, ContentBlock, ElicitRequestUrlParams, Icon, Json, Meta, Object,
     ToolAnnotations,
 };
-use mcp_proto::server::{OutputCheck, Scopes, Target, WriteResult};
+use mcp_proto::schema::OutputCheck;
+use mcp_proto::server::{Scopes, Target, WriteResult};
 use mcp_proto::wire::jsonrpc::decode_at;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;

@@ -105,7 +105,7 @@ impl<A: Serialize> Call for CallTool<'_, A> {
     }
 
     fn read(reply: RawReply<'_>) -> Result<Self::Reply, CallError> {
-        super::reply::ToolReply::read(&reply)
+        super::reply::ToolReply::read(reply)
     }
 
     fn name(&self) -> Option<&str> {

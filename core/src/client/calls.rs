@@ -1,6 +1,7 @@
 //! The table of calls: from `start` to `take`.
 
 use super::cache::{Claim, Freshness};
+use super::definitions::Output;
 use super::request::Prepared;
 use super::rounds::{Origin, Round};
 use crate::error::{CallError, Full};
@@ -45,6 +46,8 @@ struct Entry {
     origin: Option<Box<Origin>>,
     /// For what may be kept.
     claim: Option<Box<Claim>>,
+    /// What its result has to look like, by the definition that it went out under.
+    output: Option<Arc<Output>>,
 }
 
 enum State {
@@ -90,6 +93,9 @@ impl fmt::Debug for State {
         }
     }
 }
+
+/// How a call ended, and what its result has to look like.
+pub(super) type Taken = (Result<Reply, CallError>, Option<Arc<Output>>);
 
 /// How long a call may wait.
 #[derive(Clone, Copy, Debug)]
@@ -157,6 +163,7 @@ impl Calls {
             state,
             origin: None,
             claim: None,
+            output: None,
         };
         self.entries.insert(id, entry);
         id
@@ -265,6 +272,13 @@ impl Calls {
 
     pub(super) fn take_claim(&mut self, id: CallId) -> Option<Box<Claim>> {
         self.entries.get_mut(&id)?.claim.take()
+    }
+
+    /// Notes what the result of a call has to look like, as it goes out.
+    pub(super) fn put_output(&mut self, id: CallId, output: Option<Arc<Output>>) {
+        if let Some(entry) = self.entries.get_mut(&id) {
+            entry.output = output;
+        }
     }
 
     pub(super) fn origin(&self, id: CallId) -> Option<&Origin> {
@@ -396,13 +410,14 @@ impl Calls {
         self.entries.get(&id).is_some_and(|entry| matches!(entry.state, State::Waiting(_)))
     }
 
-    /// Takes what a call ended with.
-    pub(super) fn take(&mut self, id: CallId) -> Option<Result<Reply, CallError>> {
+    /// Takes what a call ended with, and what its result has to look like.
+    pub(super) fn take(&mut self, id: CallId) -> Option<Taken> {
         if !matches!(self.entries.get(&id)?.state, State::Settled(_)) {
             return None;
         }
-        match self.entries.remove(&id)?.state {
-            State::Settled(outcome) => Some(outcome),
+        let Entry { state, output, .. } = self.entries.remove(&id)?;
+        match state {
+            State::Settled(outcome) => Some((outcome, output)),
             _ => None,
         }
     }

@@ -10,6 +10,7 @@ use crate::model::Meta;
 use crate::model::capabilities::ClientCapabilities;
 use crate::model::lifecycle::Implementation;
 use crate::model::logging::LoggingLevel;
+use crate::schema::OutputCheck;
 use crate::time::Duration;
 use core::fmt;
 
@@ -39,6 +40,11 @@ pub struct Config {
     /// Whether a call for which the server declared no capability fails at once as
     /// [`CallError::Unsupported`](crate::error::CallError::Unsupported). Default yes (INIT-13).
     pub check_capabilities: bool,
+    /// What is done about a tool's structured content that does not fit the output schema under which it was called,
+    /// or is missing. Default [`OutputCheck::Warn`]: the specification asks for the check, and says that servers must
+    /// not send such content; but the tool has run, and its result may be of use all the same. Unless it is
+    /// [`OutputCheck::Off`], tools with a schema in a dialect that is not supported are not called (SCHEMA-05).
+    pub check_output: OutputCheck,
     /// Whether a legacy server is offered a stream (GET) for what belongs to no call. Default no; where
     /// [`capabilities`](Self::capabilities) say that the server may ask something, it is offered in any case.
     pub listen: bool,
@@ -49,7 +55,7 @@ pub struct Config {
     /// Whether results are kept for as long as the server allows. Default [`CacheUse::FreshOrStale`].
     pub cache: CacheUse,
     /// More fields for every HTTP request, such as `Authorization`. Those that the protocol itself sets are
-    /// left out.
+    /// left out; `Mcp-Param-*` are among those in the modern era, and go out to legacy servers.
     pub headers: Headers,
 }
 
@@ -66,6 +72,7 @@ impl Config {
             leniency: Leniency::default(),
             log_level: None,
             check_capabilities: true,
+            check_output: OutputCheck::Warn,
             listen: false,
             authorize: false,
             cache: CacheUse::default(),
@@ -126,6 +133,13 @@ impl Config {
     #[must_use]
     pub fn check_capabilities(mut self, check: bool) -> Self {
         self.check_capabilities = check;
+        self
+    }
+
+    /// Sets what is done about structured content that does not fit.
+    #[must_use]
+    pub fn check_output(mut self, check: OutputCheck) -> Self {
+        self.check_output = check;
         self
     }
 

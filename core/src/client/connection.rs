@@ -30,6 +30,8 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
+mod state;
+
 /// A client's end of a byte stream.
 ///
 /// Bytes of the server go in by [`handle_bytes`](Self::handle_bytes), bytes for it come out by
@@ -89,7 +91,7 @@ impl Connection {
         let (negotiation, step) = Negotiation::new(config.era, config.verdict.map(|it| it.revision));
         let lines = Lines::new(config.limits.message);
         let mut connection = Self {
-            link: Link::new(config, negotiation, None),
+            link: Link::new(config, negotiation, false),
             lines,
             out: Vec::new(),
             sent: 0,
@@ -121,7 +123,7 @@ impl Connection {
         source: &impl Source,
         options: CallOptions,
     ) -> Result<CallId, CallError> {
-        self.link.admit(source.method())?;
+        self.link.admit(source)?;
         if let Some(call) = self.link.recall(now, source, &options) {
             return Ok(call);
         }
@@ -321,11 +323,6 @@ impl Connection {
         self.transmit().len() < self.link.config.limits.transmit
     }
 
-    /// What is known about the server, once the era is.
-    pub fn details(&self) -> Option<&Arc<super::ServerDetails>> {
-        self.link.details.as_ref()
-    }
-
     /// How the server was found to speak, once that is known; for the next connection to it.
     pub fn verdict(&self) -> Option<Verdict> {
         self.details().map(|details| Verdict::new(Transport::Stream, details.revision))
@@ -338,11 +335,6 @@ impl Connection {
         self.finish(CallError::Broken { reason, unsent: false });
     }
 
-    /// Whether the connection is over. There may still be events to poll and calls to take.
-    pub fn is_closed(&self) -> bool {
-        matches!(self.state, State::Closed)
-    }
-
     /// What is kept of results that the server allows to be kept.
     pub fn cache(&self, now: Now) -> Vec<CacheEntry> {
         self.link.cache.entries(now.mono)
@@ -351,16 +343,6 @@ impl Connection {
     /// Forgets what is kept.
     pub fn clear_cache(&mut self) {
         self.link.cache.clear();
-    }
-
-    /// Calls that have not been taken or forgotten.
-    pub fn calls(&self) -> usize {
-        self.link.calls.len()
-    }
-
-    /// What the server asks and was not answered.
-    pub fn asks(&self) -> usize {
-        self.link.asks.len()
     }
 
     fn finish(&mut self, error: CallError) {
@@ -448,7 +430,7 @@ impl Connection {
                 continue;
             }
             let Some(envelope) = &self.link.envelope else { return };
-            let written = match self.link.offered(prepared.method()) {
+            let written = match self.link.possible(&prepared) {
                 Ok(()) => write(envelope, &mut self.out, wire, &prepared),
                 Err(error) => Err(error),
             };

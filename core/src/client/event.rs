@@ -180,6 +180,11 @@ impl Events {
         self.count()
     }
 
+    /// Whether there is nothing to poll.
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty() && self.dropped == 0
+    }
+
     /// Nobody waits for an answer. Who has not heard of the question hears of neither, so that a server that asks and
     /// cancels fills no queue.
     pub(super) fn retract(&mut self, ask: AskId) {

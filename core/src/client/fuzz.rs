@@ -5,16 +5,18 @@
 
 use super::{
     AskId, CacheEntry, CacheUse, CallId, CallOptions, CallTool, Complete, Config, Connection, Endpoint,
-    EraChoice, Event, ExchangeId, Http, HttpOutput, HttpRequest, InputResponse, ListTools, Output, Pending,
-    Ping, ReadResource, Refusal, ToolReply,
+    EraChoice, Event, ExchangeId, Http, HttpOutput, HttpRequest, InputResponse, ListTools, Output,
+    OutputCheck, Pending, Ping, ReadResource, Refusal, ToolReply,
 };
 use crate::dialect::Revision;
 use crate::head::{End, ResponseHead};
 use crate::limits::Limits;
+use crate::model::Json;
 use crate::model::capabilities::{ClientCapabilities, ElicitationCapability, RootsCapability};
 use crate::model::elicitation::{ElicitAction, ElicitResult};
 use crate::model::lifecycle::Implementation;
 use crate::model::roots::ListRootsResult;
+use crate::model::tools::Tool;
 use crate::time::{Duration, Instant, Now};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
@@ -89,6 +91,16 @@ const INPUT_REQUIRED: &str = "\"result\":{\"resultType\":\"input_required\",\"re
     \"inputRequests\":{\"a\":{\"method\":\"roots/list\"},\"b\":{\"method\":\"roots/list\"}}}";
 const LATER: &str = "\"result\":{\"resultType\":\"input_required\",\"requestState\":\"s\"}";
 
+const TOOL: &str = "{\"name\":\"t\",\"inputSchema\":{\"properties\":\
+    {\"a\":{\"type\":\"string\",\"x-mcp-header\":\"A\"}}},\"outputSchema\":{\"type\":\"object\"}}";
+
+/// A tool that was known before, or one that cannot be called.
+fn tool(choice: u8) -> Tool {
+    let schema = |text: &str| Json::parse(text).unwrap_or_else(|_| Json::empty_object());
+    let foreign = if choice & 1 == 0 { "{\"$schema\":\"x:y\"}" } else { "{\"$ref\":\"x:y\"}" };
+    Tool::new("t", Json::empty_object()).output_schema(schema(foreign))
+}
+
 /// What a kind server would answer to a request, which wants input first or not; nothing to other messages.
 fn answer(request: &[u8], choice: u8) -> Option<String> {
     #[derive(serde::Deserialize)]
@@ -108,10 +120,10 @@ fn answer(request: &[u8], choice: u8) -> Option<String> {
         ),
         "tools/call" if choice % 4 == 1 => format(id, INPUT_REQUIRED),
         "tools/call" if choice % 4 == 2 => format(id, LATER),
-        _ => format(
-            id,
-            "\"result\":{\"content\":[],\"tools\":[],\"contents\":[],\"nextCursor\":\"n\",\"ttlMs\":900}",
-        ),
+        _ => {
+            let rest = "],\"contents\":[],\"nextCursor\":\"n\",\"ttlMs\":900}";
+            format(id, &["\"result\":{\"content\":[],\"tools\":[", TOOL, rest].concat())
+        }
     })
 }
 
@@ -140,6 +152,7 @@ fn config(choice: u8) -> Arc<Config> {
         Limits { message: 512, in_flight: 6, notifications: 8, transmit: 2_048, ..Limits::default() };
     config.limits =
         Limits { asked: ASKED, call_rounds: 3, cache_entries: KEPT, cache_bytes: KEPT_BYTES, ..limits };
+    config.check_output = if choice & 64 == 0 { OutputCheck::Strict } else { OutputCheck::Warn };
     Arc::new(config)
 }
 
@@ -265,7 +278,8 @@ pub fn fuzz_connection(data: &[u8]) {
                 }
             }
             13 => connection.advance(usize::from(script.byte())),
-            14 => match script.byte() % 4 {
+            14 => match script.byte() % 5 {
+                4 => connection.learn_tool(&tool(script.byte())),
                 0 => {
                     drop(connection.start(at, &Ping, CallOptions::new()).map(|it| connection.forget(it.id())))
                 }
@@ -401,9 +415,10 @@ pub fn fuzz_http(data: &[u8]) {
             }
             (14, _) => {
                 let options = cache_use(script.byte());
-                match script.byte() % 4 {
+                match script.byte() % 5 {
                     0 => http.set_header("authorization", [script.byte() % 2 + b'a']),
                     1 => http.clear_cache(),
+                    4 => assert!(http.learn_tool(&tool(script.byte())).is_ok(), "it has no annotation"),
                     2 => {
                         if let Ok(list) = http.start(at, &ListTools::new(), options) {
                             if http.take(&list).is_some() {

@@ -14,6 +14,7 @@ mod refused;
 mod resume;
 mod send;
 mod sse;
+mod state;
 #[cfg(test)]
 mod tests;
 
@@ -31,7 +32,6 @@ use super::config::{CallOptions, Config};
 use super::connection::unserializable;
 use super::event::{Event, Out};
 use super::link::Link;
-use super::mirrors::Mirrors;
 use super::negotiate::{Answer, Negotiation, Step};
 use super::reply::Pending;
 use super::request::{self, Prepared, Source};
@@ -39,7 +39,6 @@ use super::verdict::{Transport, Verdict};
 use crate::dialect::{Era, Revision};
 use crate::error::CallError;
 use crate::head::{End, Headers, RequestHead, ResponseHead};
-use crate::model::tools::Tool;
 use crate::time::{Duration, Instant, Now, WakeReason, earliest};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
@@ -206,10 +205,9 @@ impl Http {
 
     /// One that has not begun.
     fn idle(config: Arc<Config>, endpoint: Endpoint, negotiation: Negotiation) -> Self {
-        let mirrors = Mirrors::new(MIRRORS);
         let headers = config.headers.clone();
         Self {
-            link: Link::new(config, negotiation, Some(mirrors)),
+            link: Link::new(config, negotiation, true),
             endpoint,
             headers,
             state: State::Closed,
@@ -254,7 +252,7 @@ impl Http {
         if let State::Ending { error, .. } = &self.state {
             return Err(error.clone());
         }
-        self.link.admit(source.method())?;
+        self.link.admit(source)?;
         if let Some(call) = self.link.recall(now, source, &options) {
             return Ok(call);
         }
@@ -288,13 +286,6 @@ impl Http {
     /// Nobody will take this call. It goes on; [`cancel`](Self::cancel) it first if nobody wants it either.
     pub fn forget(&mut self, call: CallId) {
         self.link.calls.forget(call);
-    }
-
-    /// Makes a tool known without asking the server, so that its first call has the headers that its
-    /// definition demands (HDR-52). A later `tools/list` overrides it. The error says what is wrong with its
-    /// `x-mcp-header` annotations.
-    pub fn learn_tool(&mut self, tool: &Tool) -> Result<(), String> {
-        self.link.mirrors.as_mut().map_or(Ok(()), |mirrors| mirrors.learn(tool))
     }
 
     /// The head of a response.
@@ -395,11 +386,6 @@ impl Http {
         }
     }
 
-    /// What is known about the server, once the era is.
-    pub fn details(&self) -> Option<&Arc<super::ServerDetails>> {
-        self.link.details.as_ref()
-    }
-
     /// How the server was found to speak, once that is known; for the next connection to it.
     pub fn verdict(&self) -> Option<Verdict> {
         let transport = if self.sse.is_some() { Transport::HttpSse } else { Transport::StreamableHttp };
@@ -424,21 +410,6 @@ impl Http {
         let head = self.plain_head("DELETE", revision);
         self.send(Purpose::Delete, HttpRequest { head, body: Vec::new() }, revision);
         self.state = State::Ending { deadline: now.mono + FAREWELL, error };
-    }
-
-    /// Whether it is over. There may still be events to poll and calls to take.
-    pub fn is_closed(&self) -> bool {
-        matches!(self.state, State::Closed)
-    }
-
-    /// Calls that have not been taken or forgotten.
-    pub fn calls(&self) -> usize {
-        self.link.calls.len()
-    }
-
-    /// Exchanges that have not ended.
-    pub fn exchanges(&self) -> usize {
-        self.exchanges.len()
     }
 
     /// Takes a step of the negotiation.
@@ -516,7 +487,7 @@ impl Http {
             }
             let Some(envelope) = &self.link.envelope else { return };
             let mut body = Vec::new();
-            let written = self.link.offered(prepared.method()).and_then(|()| {
+            let written = self.link.possible(&prepared).and_then(|()| {
                 envelope.write(&mut body, wire, &prepared, &prepared.options).map_err(unserializable)
             });
             match written {
@@ -604,39 +575,7 @@ impl Http {
         }
     }
 
-    /// Aborts every exchange, the last one first: it may still wait for a connection, and would be given the
-    /// one that is closed for another.
-    fn drop_all(&mut self) {
-        while let Some((&exchange, _)) = self.exchanges.last_key_value() {
-            self.abort(exchange);
-        }
-        self.held.clear();
-        self.flights.clear();
-        self.again.clear();
-        self.refreshes.clear();
-        self.listening = Listening::default();
-        self.wakes.clear();
-    }
-
-    fn abort(&mut self, exchange: ExchangeId) {
-        self.forget_held(exchange);
-        if self.remove(exchange).is_some() {
-            self.link.events.act(Out::Abort(exchange));
-        }
-    }
-
-    fn remove(&mut self, exchange: ExchangeId) -> Option<Exchange> {
-        let removed = self.exchanges.remove(&exchange)?;
-        if let Some(at) = removed.cut {
-            self.wakes.remove(&(at, Wake::Cut(exchange)));
-        }
-        Some(removed)
-    }
-
     fn is_legacy(&self) -> bool {
         self.link.details.as_deref().is_some_and(|details| details.era() == Era::Legacy)
     }
 }
-
-/// Tools whose annotations are remembered. Each is a few hundred bytes.
-const MIRRORS: usize = 10_000;

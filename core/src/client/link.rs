@@ -4,12 +4,12 @@ use super::asks::{Asker, Asks};
 use super::cache::{Cache, Freshness};
 use super::calls::{CallId, Calls, Patience, Reply};
 use super::config::{CallOptions, Config};
+use super::definitions::{Definitions, Output};
 use super::details::ServerDetails;
 use super::event::{Event, Events, Progress};
-use super::mirrors::Mirrors;
 use super::negotiate::Negotiation;
-use super::reply::{Pending, RawReply};
-use super::request::Envelope;
+use super::reply::{Around, Pending, RawReply};
+use super::request::{Envelope, Source};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Era, METHODS, MethodKind, Side};
 use crate::error::{CallError, ErrorObject};
@@ -17,11 +17,13 @@ use crate::model::Json;
 use crate::model::cancellation::CancelledNotificationParams;
 use crate::model::logging::{LoggingLevel, LoggingMessageNotificationParams};
 use crate::model::progress::ProgressNotificationParams;
+use crate::model::tools::Tool;
+use crate::schema::OutputCheck;
 use crate::text;
 use crate::time::{Duration, Instant};
 use alloc::borrow::ToOwned;
 use alloc::format;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use serde_json::value::RawValue;
@@ -38,16 +40,19 @@ pub(super) struct Link {
     pub(super) cache: Cache,
     pub(super) asks: Asks,
     pub(super) events: Events,
-    /// Over HTTP only: which arguments go into headers.
-    pub(super) mirrors: Option<Mirrors>,
+    /// Tools, as they were listed.
+    pub(super) definitions: Definitions,
+    /// Whether it is HTTP, where arguments may go into headers.
+    http: bool,
     pub(super) closed: Option<CallError>,
 }
 
 impl Link {
-    pub(super) fn new(config: Arc<Config>, negotiation: Negotiation, mirrors: Option<Mirrors>) -> Self {
+    pub(super) fn new(config: Arc<Config>, negotiation: Negotiation, http: bool) -> Self {
+        let definitions = Definitions::new(config.check_output != OutputCheck::Off);
         let calls = Calls::new(config.limits.in_flight);
         // Only over HTTP does a client outlive the server being out of reach.
-        let cache = Cache::new(&config.limits, mirrors.is_some());
+        let cache = Cache::new(&config.limits, http);
         let asks = Asks::new(config.limits.asked);
         let events = Events::new(config.limits.notifications);
         Self {
@@ -59,13 +64,14 @@ impl Link {
             cache,
             asks,
             events,
-            mirrors,
+            definitions,
+            http,
             closed: None,
         }
     }
 
-    /// Whether a call of `method` may be made now, or as soon as the era is known.
-    pub(super) fn admit(&self, method: &str) -> Result<(), CallError> {
+    /// Whether a call may be made now, or as soon as the era is known.
+    pub(super) fn admit(&self, source: &impl Source) -> Result<(), CallError> {
         if let Some(error) = &self.closed {
             return Err(match error.clone() {
                 CallError::Broken { reason, .. } => CallError::Broken { reason, unsent: true },
@@ -73,11 +79,42 @@ impl Link {
             });
         }
         self.calls.room()?;
-        self.offered(method)
+        self.possible(source)
+    }
+
+    /// Whether a call can be made, as far as the server is known yet.
+    pub(super) fn possible(&self, source: &impl Source) -> Result<(), CallError> {
+        self.offered(source.method())?;
+        match tool_of(source).and_then(|tool| self.definitions.refused(tool)) {
+            Some(reason) => Err(CallError::UnsupportedDialect { reason: reason.to_owned() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes a tool known.
+    pub(super) fn learn(&mut self, tool: &Tool) -> Result<(), String> {
+        let revision = self.details.as_deref().map(|details| details.revision);
+        let mirrors = self.http && revision.is_none_or(|revision| revision.dialect().http.mirrored_headers);
+        let noticed = self.definitions.learn(tool, mirrors, &self.config.limits)?;
+        noticed.into_iter().for_each(|diagnostic| self.events.diagnose(diagnostic));
+        Ok(())
+    }
+
+    /// A call goes out, under the definition of its tool that is known now.
+    pub(super) fn goes_out(&mut self, call: CallId, source: &impl Source) {
+        if let Some(tool) = tool_of(source) {
+            self.goes_out_to(call, tool);
+        }
+    }
+
+    pub(super) fn goes_out_to(&mut self, call: CallId, tool: &str) {
+        let (output, diagnostic) = self.definitions.output(tool, &self.config.limits);
+        diagnostic.into_iter().for_each(|diagnostic| self.events.diagnose(diagnostic));
+        self.calls.put_output(call, output);
     }
 
     /// Whether the server, if it is known yet, has `method`, and declared the capability for it.
-    pub(super) fn offered(&self, method: &str) -> Result<(), CallError> {
+    fn offered(&self, method: &str) -> Result<(), CallError> {
         let Some(details) = self.details.as_deref() else { return Ok(()) };
         let revision = details.revision;
         let known = METHODS.iter().any(|known| {
@@ -172,23 +209,34 @@ impl Link {
 
     /// What a call ended with, read as what was asked.
     pub(super) fn take<R>(&mut self, pending: &Pending<R>) -> Option<Result<R, CallError>> {
-        let outcome = self.calls.take(pending.id())?;
-        Some(outcome.and_then(|reply| self.read(pending, &reply)))
+        let (outcome, output) = self.calls.take(pending.id())?;
+        Some(outcome.and_then(|reply| self.read(pending, &reply, output.as_deref())))
     }
 
-    pub(super) fn read<R>(&mut self, pending: &Pending<R>, reply: &Reply) -> Result<R, CallError> {
+    /// Reads a result as what was asked; `output` is what the structured content of a tool has to look like.
+    pub(super) fn read<R>(
+        &mut self,
+        pending: &Pending<R>,
+        reply: &Reply,
+        output: Option<&Output>,
+    ) -> Result<R, CallError> {
         let Some(details) = self.details.as_deref() else {
             return Err(CallError::Invalid { reason: "a result came before the era was known".to_owned() });
         };
         let mut diagnostics = Vec::new();
-        let mirrored = details.revision.dialect().http.mirrored_headers;
-        let mirrors = self.mirrors.as_mut().filter(|_| mirrored);
         let freshness = match reply {
             Reply::Came(_) => &Freshness::New,
             Reply::Kept(_, freshness) => freshness,
         };
-        let json = reply.json().as_ref();
-        let read = RawReply::open(json, details.revision, freshness, mirrors, &mut diagnostics)
+        let around = Around {
+            freshness,
+            mirrors: self.http && details.revision.dialect().http.mirrored_headers,
+            definitions: &mut self.definitions,
+            config: &self.config,
+            output,
+            diagnostics: &mut diagnostics,
+        };
+        let read = RawReply::open(reply.json().as_ref(), details.revision, around)
             .and_then(|reply| pending.read(reply));
         if let (Err(_), Reply::Kept(result, _)) = (&read, reply) {
             self.cache.discard(result);
@@ -268,6 +316,11 @@ impl Link {
         }
         self.events.diagnose(diagnostic);
     }
+}
+
+/// The tool that is called.
+fn tool_of(source: &impl Source) -> Option<&str> {
+    source.name().filter(|_| source.method() == "tools/call")
 }
 
 /// The reason of a cancellation after a timeout, for the server's log.

@@ -39,6 +39,7 @@ mod completion;
 mod config;
 mod connection;
 mod continuation;
+mod definitions;
 mod details;
 mod event;
 #[doc(hidden)]
@@ -46,7 +47,6 @@ pub mod fuzz;
 mod http;
 mod link;
 mod lists;
-mod mirrors;
 mod negotiate;
 mod pages;
 mod prompts;
@@ -58,6 +58,7 @@ mod rounds;
 mod testing;
 mod verdict;
 
+pub use crate::schema::OutputCheck;
 pub use answer::{InputResponse, Refusal};
 pub use asks::AskId;
 pub use cache::{CacheEntry, CacheUse, Fetch, Fetched, Freshness};

@@ -2,17 +2,21 @@
 
 use super::cache::Freshness;
 use super::calls::CallId;
-use super::mirrors::Mirrors;
+use super::config::Config;
+use super::definitions::{Definitions, Output};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::Revision;
+use crate::dialect::{Revision, StructuredOutput};
 use crate::error::CallError;
 use crate::model::Json;
 use crate::model::content::ContentBlock;
+use crate::model::resources::Resource;
 use crate::model::result::ResultType;
 use crate::model::tools::{CallToolResult, Tool};
+use crate::schema::{Mismatch, OutputCheck};
 use crate::text;
 use crate::wire::jsonrpc;
 use alloc::borrow::Cow;
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -62,10 +66,20 @@ impl<R> fmt::Debug for Pending<R> {
 pub struct RawReply<'a> {
     raw: &'a RawValue,
     revision: Revision,
-    freshness: &'a Freshness,
-    /// Where annotations of tools are learned, over a link that needs them.
-    mirrors: Option<&'a mut Mirrors>,
-    diagnostics: &'a mut Vec<Diagnostic>,
+    around: Around<'a>,
+}
+
+/// What a result is read with.
+pub(super) struct Around<'a> {
+    /// Whether it was kept.
+    pub(super) freshness: &'a Freshness,
+    /// Whether arguments of tools may go into headers.
+    pub(super) mirrors: bool,
+    pub(super) definitions: &'a mut Definitions,
+    pub(super) config: &'a Config,
+    /// What structured content has to look like.
+    pub(super) output: Option<&'a Output>,
+    pub(super) diagnostics: &'a mut Vec<Diagnostic>,
 }
 
 /// Prints the length of the result only.
@@ -77,13 +91,7 @@ impl fmt::Debug for RawReply<'_> {
 
 impl<'a> RawReply<'a> {
     /// Judges the result type (RPC-11, RPC-12).
-    pub(super) fn open(
-        raw: &'a RawValue,
-        revision: Revision,
-        freshness: &'a Freshness,
-        mirrors: Option<&'a mut Mirrors>,
-        diagnostics: &'a mut Vec<Diagnostic>,
-    ) -> Result<Self, CallError> {
+    pub(super) fn open(raw: &'a RawValue, revision: Revision, around: Around<'a>) -> Result<Self, CallError> {
         if !raw.get().starts_with('{') {
             return Err(invalid("expected an object as result".to_string()));
         }
@@ -105,7 +113,7 @@ impl<'a> RawReply<'a> {
                 Err(_) => return Err(invalid("expected a string as `resultType`".to_string())),
             }
         }
-        Ok(Self { raw, revision, freshness, mirrors, diagnostics })
+        Ok(Self { raw, revision, around })
     }
 
     /// The JSON text of the result object.
@@ -120,7 +128,7 @@ impl<'a> RawReply<'a> {
 
     /// Where it is from.
     pub const fn freshness(&self) -> &Freshness {
-        self.freshness
+        self.around.freshness
     }
 
     /// The result as a `T`.
@@ -134,18 +142,29 @@ impl<'a> RawReply<'a> {
         self.raw.into()
     }
 
-    /// Learns which arguments of the tools go into headers, and drops tools that say so in a bad way.
+    /// Learns the definitions of the tools, and drops those whose annotations for headers are bad.
     pub(super) fn sift_tools(&mut self, tools: &mut Vec<Tool>) {
-        let Some(mirrors) = self.mirrors.as_deref_mut() else { return };
-        tools.retain(|tool| match mirrors.learn(tool) {
-            Ok(()) => true,
+        let Around { mirrors, definitions, config, diagnostics, .. } = &mut self.around;
+        tools.retain(|tool| match definitions.learn(tool, *mirrors, &config.limits) {
+            Ok(noticed) => {
+                diagnostics.extend(noticed);
+                true
+            }
             Err(reason) => {
                 let name = text::excerpt(&tool.name);
                 let text = format!("tool `{name}` is left out of tools/list: {reason}");
-                self.diagnostics.push(Diagnostic::new("client", text));
+                diagnostics.push(Diagnostic::new("client", text));
                 false
             }
         });
+    }
+
+    /// Looks whether the structured content of a tool fits the schema that it was called under (TOOL-29).
+    fn misfit(&self, result: &CallToolResult) -> Option<Mismatch> {
+        let known = self.revision.dialect().structured_output;
+        // A tool that failed says so in words (B57).
+        let output = self.around.output.filter(|_| known != StructuredOutput::None && !result.failed())?;
+        output.check(result.structured_content.as_ref(), known == StructuredOutput::Object).err()
     }
 }
 
@@ -161,6 +180,9 @@ fn invalid(reason: String) -> CallError {
 pub struct ToolReply {
     /// The whole result.
     pub result: CallToolResult,
+    /// What about the structured content does not fit the output schema under which the tool was called;
+    /// [`Config::check_output`] says what else is done about it. `None` too when nothing was looked at.
+    pub misfit: Option<Mismatch>,
 }
 
 /// Prints how much the tool returned, and not what.
@@ -175,8 +197,18 @@ impl fmt::Debug for ToolReply {
 }
 
 impl ToolReply {
-    pub(super) fn read(reply: &RawReply<'_>) -> Result<Self, CallError> {
-        reply.decode().map(|result| Self { result })
+    pub(super) fn read(reply: RawReply<'_>) -> Result<Self, CallError> {
+        let result = reply.decode()?;
+        let misfit = reply.misfit(&result);
+        let Around { config, diagnostics, .. } = reply.around;
+        if let Some(mismatch) = &misfit {
+            if config.check_output == OutputCheck::Strict {
+                return Err(CallError::Misfit { reply: Box::new(Self { result, misfit }) });
+            }
+            let text = format!("a result does not fit the output schema of its tool: {mismatch}");
+            diagnostics.push(Diagnostic::new("client", text));
+        }
+        Ok(Self { result, misfit })
     }
 
     /// Whether the tool failed; its content then says why, in words for the model (TOOL-32, TOOL-34).
@@ -205,12 +237,26 @@ impl ToolReply {
         joined
     }
 
-    /// The structured content as a `T`; `None` when there is none.
+    /// The structured content as a `T`.
     ///
     /// # Errors
     ///
-    /// When it is not a `T`.
-    pub fn structured<'a, T: Deserialize<'a>>(&'a self) -> serde_json::Result<Option<T>> {
-        self.result.structured_content.as_ref().map(Json::decode).transpose()
+    /// [`CallError::Invalid`] when it is not a `T`, which it says by path, and when there is none; the field
+    /// [`result`](Self::result) tells whether there is.
+    pub fn structured<'a, T: Deserialize<'a>>(&'a self) -> Result<T, CallError> {
+        let Some(content) = &self.result.structured_content else {
+            let why = if self.is_error() { "the tool failed and returned" } else { "found" };
+            return Err(invalid(format!("expected `structuredContent`, {why} none")));
+        };
+        jsonrpc::decode_at(content.get(), "structuredContent")
+            .map_err(|error| invalid(error.message.into_owned()))
+    }
+
+    /// The resources that the result points to, without their content (TOOL-21).
+    pub fn resource_links(&self) -> impl Iterator<Item = &Resource> {
+        self.content().iter().filter_map(|block| match block {
+            ContentBlock::ResourceLink(link) => Some(&link.0),
+            _ => None,
+        })
     }
 }

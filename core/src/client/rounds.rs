@@ -93,12 +93,14 @@ impl Link {
             envelope.write(out, wire, source, &options)?;
             let call = self.calls.send(now, patience, wire);
             self.claim(call, source, &options);
+            self.goes_out(call, source);
             return Ok(call);
         }
         let prepared = Prepared::at(source, revision, options)?;
         envelope.write(out, wire, &prepared, &prepared.options)?;
         let call = self.calls.send(now, patience, wire);
         self.claim(call, &prepared, &prepared.options);
+        self.goes_out(call, &prepared);
         self.calls.put_origin(call, Box::new(Origin::new(prepared)));
         Ok(call)
     }
@@ -106,6 +108,7 @@ impl Link {
     /// A call that waited for the era was sent: it is kept if it may have to be made again.
     pub(super) fn keep(&mut self, call: CallId, prepared: Prepared) {
         self.claim(call, &prepared, &prepared.options);
+        self.goes_out(call, &prepared);
         let revision = self.details.as_deref().map(|details| details.revision);
         if revision.is_some_and(|revision| may_ask(revision, prepared.method())) {
             self.calls.put_origin(call, Box::new(Origin::new(prepared)));
@@ -235,6 +238,7 @@ impl Link {
             return None;
         }
         let wire = self.calls.resend(now, call)?;
+        self.goes_out(call, &prepared);
         Some((wire, prepared))
     }
 }

@@ -22,27 +22,39 @@ pub(super) fn compile(text: &str, limits: &Limits) -> Result<Schema, SchemaError
         places: BTreeMap::new(),
         resources: alloc::vec![Resource::default()],
         references: Vec::new(),
+        room: limits.schema_patterns,
     };
     let root = compiler.schema(&document, Place { path: String::new(), resource: 0, depth: 0 })?;
     resolve::resolve(&mut compiler)?;
-    let Compiler { nodes, resources, .. } = compiler;
+    let Compiler { nodes, resources, room, .. } = compiler;
     resolve::check_cycles(&nodes, &resources)?;
-    Ok(Schema { dialect, nodes, resources, root, steps: limits.schema_steps })
+    let held = text.len() + nodes.len() * NODE + limits.schema_patterns.saturating_sub(room);
+    Ok(Schema { dialect, nodes, resources, root, steps: limits.schema_steps, held })
 }
+
+/// About as much as one subschema takes, in bytes.
+const NODE: usize = 512;
 
 /// The dialect that a schema names.
 fn dialect(schema: &Value<'_>, path: &str) -> Result<Option<Dialect>, SchemaError> {
     let Some(named) = schema.get("$schema") else { return Ok(None) };
     let error = |reason| SchemaError::new(format!("{path}/$schema"), reason);
     let Value::Text(uri) = named else { return Err(error("expected a string".into())) };
-    match uri.strip_suffix('#').unwrap_or(uri) {
-        "https://json-schema.org/draft/2020-12/schema" => Ok(Some(Dialect::Draft2020)),
-        "https://json-schema.org/draft/2019-09/schema" => Ok(Some(Dialect::Draft2019)),
-        "http://json-schema.org/draft-07/schema" => Ok(Some(Dialect::Draft7)),
-        uri => Err(error(format!(
-            "the dialect `{}` is not supported; those that are: 2020-12, 2019-09 and draft-07",
-            excerpt(uri)
-        ))),
+    Dialect::named(uri).map(Some).map_err(error)
+}
+
+impl Dialect {
+    /// The error says which there are.
+    pub(super) fn named(uri: &str) -> Result<Self, String> {
+        match uri.strip_suffix('#').unwrap_or(uri) {
+            "https://json-schema.org/draft/2020-12/schema" => Ok(Self::Draft2020),
+            "https://json-schema.org/draft/2019-09/schema" => Ok(Self::Draft2019),
+            "http://json-schema.org/draft-07/schema" => Ok(Self::Draft7),
+            uri => Err(format!(
+                "the dialect `{}` is not supported; those that are: 2020-12, 2019-09 and draft-07",
+                excerpt(uri)
+            )),
+        }
     }
 }
 
@@ -88,6 +100,8 @@ pub(super) struct Compiler<'d> {
     pub(super) places: BTreeMap<String, Id>,
     pub(super) resources: Vec<Resource>,
     pub(super) references: Vec<Reference>,
+    /// What further patterns may take.
+    pub(super) room: usize,
 }
 
 impl Compiler<'_> {

@@ -115,7 +115,8 @@ fn string(to: &mut Compiler<'_>, id: Id, of: &Of<'_>) -> Read<()> {
     of.bound(to, id, "minLength", Keyword::MinLength)?;
     of.bound(to, id, "maxLength", Keyword::MaxLength)?;
     if let Some(pattern) = text(of.schema, "pattern", of.place)? {
-        to.demand(id, Keyword::Pattern(of.pattern("pattern", pattern)?));
+        let pattern = of.pattern(to, "pattern", pattern)?;
+        to.demand(id, Keyword::Pattern(pattern));
     }
     Ok(())
 }
@@ -152,7 +153,7 @@ fn object(to: &mut Compiler<'_>, id: Id, of: &Of<'_>) -> Read<()> {
     let named = of.schemas(to, "properties")?;
     let mut patterns = Vec::new();
     for (pattern, schema) in of.schemas(to, "patternProperties")? {
-        patterns.push((of.pattern("patternProperties", &pattern)?, schema));
+        patterns.push((of.pattern(to, "patternProperties", &pattern)?, schema));
     }
     let rest = of.schema(to, "additionalProperties")?;
     if !named.is_empty() || !patterns.is_empty() || rest.is_some() {
@@ -268,8 +269,8 @@ impl<'a> Of<'a> {
         Ok(())
     }
 
-    fn pattern(&self, keyword: &str, pattern: &str) -> Read<Pattern> {
-        Pattern::new(pattern).map_err(|reason| self.place.error(keyword, reason))
+    fn pattern(&self, to: &mut Compiler<'_>, keyword: &str, pattern: &str) -> Read<Pattern> {
+        Pattern::new(pattern, &mut to.room).map_err(|reason| self.place.error(keyword, reason))
     }
 
     fn names(&self, keyword: &str) -> Read<Option<Vec<String>>> {

@@ -48,6 +48,8 @@ pub struct Schema {
     root: Id,
     /// What one check may take besides what the length of the value allows it.
     steps: u64,
+    /// About as much memory as it takes.
+    held: usize,
 }
 
 /// The dialects of JSON Schema that are understood.
@@ -60,6 +62,40 @@ pub enum Dialect {
     Draft2019,
     /// `https://json-schema.org/draft/2020-12/schema`, also of schemas that name none.
     Draft2020,
+}
+
+/// What is done about a successful result of a tool whose structured content does not fit the output schema, or is
+/// missing (TOOL-28, TOOL-29).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum OutputCheck {
+    /// It is not looked at, and neither is the schema.
+    Off,
+    /// The result goes on, and what does not fit is reported on this side.
+    Warn,
+    /// The result does not go on. A server reports it on its side and tells its client `internal error`: what must not
+    /// be sent is not. A client ends the call with [`CallError::Misfit`](crate::error::CallError::Misfit).
+    Strict,
+}
+
+impl Dialect {
+    /// The dialect that the root of a schema names; the default one when it names none (SCHEMA-01).
+    ///
+    /// # Errors
+    /// When it is one that is not supported (SCHEMA-05), or no name at all.
+    pub fn of(schema: &Json) -> Result<Self, SchemaError> {
+        #[derive(serde::Deserialize)]
+        struct Root {
+            #[serde(rename = "$schema", default)]
+            named: Option<Json>,
+        }
+        // Whatever else is wrong with it, is not a matter of its dialect.
+        let named = schema.decode::<Root>().ok().and_then(|root| root.named);
+        let Some(named) = named else { return Ok(Self::Draft2020) };
+        let error = |reason| SchemaError::new("/$schema", reason);
+        let uri = named.decode::<String>().map_err(|_| error("expected a string".into()))?;
+        Self::named(&uri).map_err(error)
+    }
 }
 
 impl Schema {
@@ -75,6 +111,11 @@ impl Schema {
     /// The dialect it is written in.
     pub fn dialect(&self) -> Dialect {
         self.dialect
+    }
+
+    /// About as many bytes as are held for it.
+    pub(crate) fn held(&self) -> usize {
+        self.held
     }
 
     /// Whether a value can have the right types and still not fit: there are bounds, patterns and the like. Of a

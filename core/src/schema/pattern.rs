@@ -6,9 +6,9 @@ mod translate;
 
 use alloc::string::String;
 
-/// As much as one compiled expression may take.
+/// As much as one compiled expression may take, and again while it is used. Most take no more than the first.
 #[cfg(feature = "jsonschema")]
-const SIZE: usize = 256 << 10;
+const SIZES: [usize; 2] = [16 << 10, 256 << 10];
 
 #[derive(Clone)]
 pub(super) struct Pattern {
@@ -20,16 +20,28 @@ pub(super) struct Pattern {
 
 #[cfg(feature = "jsonschema")]
 impl Pattern {
-    /// The error says why, for whoever wrote the pattern.
-    pub(super) fn new(source: &str) -> Result<Self, String> {
+    /// Takes what it needs from `room`, in bytes. The error says why, for whoever wrote the pattern.
+    pub(super) fn new(source: &str, room: &mut usize) -> Result<Self, String> {
         let refused = |why: &str| alloc::format!("the pattern cannot be used: {why}");
         let translated = translate::translate(source).map_err(refused)?;
-        let built = regex::RegexBuilder::new(&translated).size_limit(SIZE).nest_limit(64).build();
-        let regex = built.map_err(|error| match error {
-            regex::Error::CompiledTooBig(_) => refused("it is too large"),
-            _ => refused("it is no regular expression that can be matched in linear time"),
-        })?;
-        Ok(Self { source: source.into(), regex })
+        for size in SIZES {
+            let held = 2 * size;
+            if held > *room {
+                return Err(refused("with the others of the schema it is too large"));
+            }
+            let mut builder = regex::RegexBuilder::new(&translated);
+            match builder.size_limit(size).dfa_size_limit(size).nest_limit(64).build() {
+                Ok(regex) => {
+                    *room -= held;
+                    return Ok(Self { source: source.into(), regex });
+                }
+                Err(regex::Error::CompiledTooBig(_)) => {}
+                Err(_) => {
+                    return Err(refused("it is no regular expression that can be matched in linear time"));
+                }
+            }
+        }
+        Err(refused("it is too large"))
     }
 
     /// Whether it matches anywhere in the text.
@@ -41,7 +53,7 @@ impl Pattern {
 #[cfg(not(feature = "jsonschema"))]
 impl Pattern {
     /// Without checks of values, nobody matches it.
-    pub(super) fn new(_: &str) -> Result<Self, String> {
+    pub(super) fn new(_: &str, _: &mut usize) -> Result<Self, String> {
         Ok(Self {})
     }
 }

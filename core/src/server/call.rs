@@ -9,7 +9,6 @@ use core::ops::Range;
 
 use serde_json::value::RawValue;
 
-use super::config::OutputCheck;
 use super::dispatch::Text;
 use super::find;
 use super::principal::Principal;
@@ -25,7 +24,7 @@ use crate::model::input_required::InputRequiredResult;
 use crate::model::logging::LoggingLevel;
 use crate::model::meta::RequestMeta;
 use crate::model::{Identified, In, Json, Members, ResultKind};
-use crate::schema::Mismatch;
+use crate::schema::{Mismatch, OutputCheck};
 use crate::wire::jsonrpc::{self, ProgressToken, RequestId};
 
 /// Names a call within its connection or exchange; never reused there.

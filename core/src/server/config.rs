@@ -22,6 +22,7 @@ use crate::model::capabilities::{
 use crate::model::lifecycle::Implementation;
 use crate::model::meta::{KeyFault, check_key};
 use crate::model::{In, Json, JsonMap};
+use crate::schema::OutputCheck;
 
 /// Everything that connections and exchanges need to know of their server.
 ///
@@ -97,21 +98,6 @@ pub struct Config {
     pub answer_noise: bool,
 }
 
-/// What is done about a successful result whose structured content does not fit the output schema of its tool, or
-/// is missing (TOOL-28).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum OutputCheck {
-    /// It is not looked at.
-    Off,
-    /// It is sent, and reported on this side.
-    Warn,
-    /// It is reported on this side, and the client is told `internal error`. What a server must not send, it does
-    /// not: clients that check for themselves would call the whole result invalid.
-    #[default]
-    Strict,
-}
-
 /// How long a result may be kept, and who may be given a kept copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -154,7 +140,7 @@ impl Config {
             cache: CacheHint::default(),
             http: HttpPolicy::default(),
             check_arguments: true,
-            check_output: OutputCheck::default(),
+            check_output: OutputCheck::Strict,
             state: None,
             state_audience: None,
             page_size: None,

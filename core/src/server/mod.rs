@@ -53,7 +53,7 @@ mod wanted;
 pub use asks::{Answer, AskError, AskId, ClientResponse, askable};
 pub use call::{Call, CallId, Progress, WriteResult, missing_capabilities, resource_not_found};
 pub use change::Change;
-pub use config::{CacheHint, Config, ListChanges, OutputCheck, Revisions};
+pub use config::{CacheHint, Config, ListChanges, Revisions};
 pub use connection::{Connection, ListenId, Output};
 pub use cors::Cors;
 pub use custom::{Custom, CustomMethod};

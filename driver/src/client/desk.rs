@@ -10,7 +10,7 @@ use mcp_proto::client::{
     Waiting,
 };
 use mcp_proto::error::{ApiMisuse, CallError};
-use mcp_proto::model::InputRequest;
+use mcp_proto::model::{InputRequest, Tool};
 use mcp_proto::time::Now;
 
 use super::Hooks;
@@ -44,6 +44,8 @@ pub(super) trait Machine: Send {
     fn roots_changed(&mut self, now: Now);
     fn cache(&self, now: Now) -> Vec<CacheEntry>;
     fn clear_cache(&mut self);
+    fn learn_tool(&mut self, tool: &Tool) -> Result<(), String>;
+    fn has_output(&self) -> bool;
 }
 
 /// A client machine behind a lock, with whatever moves its bytes.
@@ -205,6 +207,13 @@ pub(super) fn cache<L: Link>(link: &Arc<L>) -> Vec<CacheEntry> {
     link.lock().machine.cache(now)
 }
 
+/// Makes a tool known.
+pub(super) fn learn_tool<L: Link>(link: &Arc<L>, tool: &Tool) -> Result<(), ApiMisuse> {
+    let learned = link.lock().machine.learn_tool(tool);
+    link.turn();
+    learned.map_err(|reason| ApiMisuse::new(format!("tool `{}`: {reason}", tool.name)))
+}
+
 /// Waits until the era is settled, or the connection has failed.
 pub(super) async fn connected<L: Link>(link: &Arc<L>) -> Result<Arc<ServerDetails>, CallError> {
     poll_fn(|cx| {
@@ -254,11 +263,14 @@ impl<L: Link, T> Owner<T> for L {
             return Poll::Pending;
         }
         inner.desk.seats.remove(&pending.id());
-        match inner.machine.take(pending) {
-            Some(reply) => Poll::Ready(reply),
-            // It has settled and nobody else can take it.
-            None => Poll::Ready(Err(CallError::Cancelled)),
+        // It has settled and nobody else can take it.
+        let reply = inner.machine.take(pending).unwrap_or(Err(CallError::Cancelled));
+        let noticed = inner.machine.has_output();
+        drop(inner);
+        if noticed {
+            self.turn();
         }
+        Poll::Ready(reply)
     }
 
     fn abandon(&self, call: CallId) {

@@ -13,6 +13,7 @@ use mcp_proto::client::{
 };
 use mcp_proto::error::{ApiMisuse, CallError};
 use mcp_proto::head::End;
+use mcp_proto::model::Tool;
 use mcp_proto::time::{Instant, Now};
 use mcp_proto::wire::http1::{ConnectionId, ExchangeId as PoolId, Pool, PoolOutput};
 
@@ -105,6 +106,14 @@ impl Machine for Carried {
 
     fn clear_cache(&mut self) {
         self.http.clear_cache();
+    }
+
+    fn learn_tool(&mut self, tool: &Tool) -> Result<(), String> {
+        self.http.learn_tool(tool)
+    }
+
+    fn has_output(&self) -> bool {
+        self.http.has_output()
     }
 }
 

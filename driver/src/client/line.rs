@@ -11,6 +11,7 @@ use mcp_proto::client::{
 };
 use mcp_proto::error::{ApiMisuse, CallError};
 use mcp_proto::head::End;
+use mcp_proto::model::Tool;
 use mcp_proto::time::{Instant, Now};
 
 use super::desk::{self, Desk, Inner, Link, Machine};
@@ -91,6 +92,15 @@ impl Machine for Connection {
 
     fn clear_cache(&mut self) {
         self.clear_cache();
+    }
+
+    fn learn_tool(&mut self, tool: &Tool) -> Result<(), String> {
+        self.learn_tool(tool);
+        Ok(())
+    }
+
+    fn has_output(&self) -> bool {
+        self.has_output()
     }
 }
 

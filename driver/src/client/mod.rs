@@ -9,13 +9,15 @@ mod desk;
 #[cfg(feature = "http")]
 mod http;
 mod line;
+mod roots;
 mod server_file;
 mod target;
+mod tools;
 mod waiting;
 mod words;
 
 use std::fmt;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 #[cfg(feature = "http")]
 use mcp_proto::client::Http;
@@ -24,7 +26,7 @@ use mcp_proto::dialect::{Era, Revision};
 use mcp_proto::error::{ApiMisuse, CallError};
 use mcp_proto::limits::Limits;
 use mcp_proto::model::{
-    ClientCapabilities, Implementation, Json, LoggingLevel, LoggingMessageNotificationParams, Root,
+    ClientCapabilities, Implementation, Json, LoggingLevel, LoggingMessageNotificationParams,
     ServerCapabilities,
 };
 
@@ -156,30 +158,6 @@ impl<R: Runtime> Client<R> {
     /// How to use the server, in its own words.
     pub fn instructions(&self) -> Option<&str> {
         self.details.instructions.as_deref()
-    }
-
-    /// Changes the list of roots, and tells a legacy server so; a modern one asks when it needs them.
-    ///
-    /// # Errors
-    /// When the client was not built with [`ClientBuilder::roots`]: then the server does not know of any.
-    pub fn set_roots(&self, roots: impl IntoIterator<Item = Root>) -> Result<(), ApiMisuse> {
-        let Some(list) = &self.roots else {
-            return Err(ApiMisuse::new("there is no list of roots to change: use `ClientBuilder::roots`"));
-        };
-        let roots: Vec<Root> = roots.into_iter().collect();
-        let before = std::mem::replace(&mut *list.lock().unwrap_or_else(PoisonError::into_inner), roots);
-        drop(before);
-        self.roots_changed();
-        Ok(())
-    }
-
-    /// Tells a legacy server that what [`ClientBuilder::on_roots`] answers has changed (ROOT-03).
-    pub fn roots_changed(&self) {
-        match &self.link.0 {
-            AnyLink::Line(link) => desk::roots_changed(link),
-            #[cfg(feature = "http")]
-            AnyLink::Http(link) => desk::roots_changed(link),
-        }
     }
 
     /// What is kept of results, because the server said for how long they may be: [`ClientBuilder::cache`].

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use mcp_proto::error::{ErrorObject, code};
-use mcp_proto::server::{OutputCheck, Target, WriteResult};
+use mcp_proto::schema::OutputCheck;
+use mcp_proto::server::{Target, WriteResult};
 
 use super::{CallState, Report};
 use crate::around::{Answer, AnswerKind};

@@ -35,9 +35,10 @@ use mcp_proto::dialect::{Era, Revision};
 use mcp_proto::error::{ApiMisuse, ErrorObject};
 use mcp_proto::limits::Limits;
 use mcp_proto::model::Implementation;
+use mcp_proto::schema::OutputCheck;
 #[cfg(feature = "seal")]
 use mcp_proto::server::StateKey;
-use mcp_proto::server::{Config, Listen, OutputCheck, Principal, Revisions};
+use mcp_proto::server::{Config, Listen, Principal, Revisions};
 #[cfg(feature = "http")]
 use mcp_proto::server::{Cors, ResourceServer};
 

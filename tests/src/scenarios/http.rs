@@ -348,8 +348,7 @@ pub fn an_early_answer_is_heard<K: Kit>(_: &str) {
 pub fn connections_leave_nothing_behind<K: Kit>(program: &str) {
     let remote = Remote::start::<K>(program);
     let client = K::wait(builder::<K>(EraChoice::Modern).http(&remote.url)).unwrap();
-    let census =
-        || -> Census { call::<K>(&client, "census", json!({})).unwrap().structured().unwrap().unwrap() };
+    let census = || -> Census { call::<K>(&client, "census", json!({})).unwrap().structured().unwrap() };
     // What a runtime starts once, it keeps.
     for tool in ["pid", "linger"] {
         let mut raw = Raw::connect(&remote.url);
@@ -386,7 +385,7 @@ pub fn a_connection_takes_one_descriptor<K: Kit>(program: &str) {
     let remote = Remote::start::<K>(program);
     let client = K::wait(builder::<K>(EraChoice::Modern).http(&remote.url)).unwrap();
     let descriptors = || {
-        let census: Census = call::<K>(&client, "census", json!({})).unwrap().structured().unwrap().unwrap();
+        let census: Census = call::<K>(&client, "census", json!({})).unwrap().structured().unwrap();
         census.descriptors.iter().filter(|descriptor| descriptor.starts_with("socket:")).count()
     };
     let before = descriptors();

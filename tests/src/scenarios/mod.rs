@@ -15,6 +15,7 @@ pub mod http_sse;
 pub mod hygiene;
 pub mod observe;
 pub mod request;
+pub mod results;
 pub mod rounds;
 pub mod schemas;
 mod scripted;

@@ -211,7 +211,7 @@ pub fn structured_content_of_any_kind_comes_with_its_text<K: Kit>(_: &str) {
         {
             let reply = call::<K>(client, tool, json!({})).unwrap();
             assert_eq!(reply.text(), text);
-            let found = reply.structured::<Value>().unwrap();
+            let found = reply.structured::<Value>().ok();
             assert_eq!(found, matches!(era, EraChoice::Modern).then_some(structured), "{tool}");
         }
         let reply = call::<K>(client, "bare", json!({})).unwrap();

@@ -1,6 +1,7 @@
 //! Requests: their fields, and their way out.
 
 use super::exchange::{Exchange, Purpose, Reading, Wake};
+use super::listen::Listening;
 use super::{ExchangeId, Flight, Http, HttpRequest};
 use crate::client::calls::CallId;
 use crate::client::event::Out;
@@ -142,10 +143,8 @@ impl Http {
         head.headers.push("Mcp-Method", method);
         if let Some(name) = name {
             head.headers.push("Mcp-Name", header_value::encode(name).as_bytes());
-            if method == "tools/call"
-                && let Some(mirrors) = &self.link.mirrors
-            {
-                mirrors.append(name, body, &mut head.headers);
+            if method == "tools/call" {
+                self.link.definitions.append(name, body, &mut head.headers);
             }
         }
         head
@@ -173,12 +172,44 @@ impl Http {
         if let Some(session) = &self.session {
             fields.push("Mcp-Session-Id", &session.0);
         }
+        let modern = revision.is_some_and(|revision| revision.dialect().http.mirrored_headers);
         for (name, value) in self.headers.iter() {
-            let mirror = name.get(..10).is_some_and(|prefix| prefix.eq_ignore_ascii_case("mcp-param-"));
+            // In the modern era they are arguments of a call; before, they mean nothing and are the application's.
+            let mirror =
+                modern && name.get(..10).is_some_and(|prefix| prefix.eq_ignore_ascii_case("mcp-param-"));
             if !mirror && !OURS.iter().any(|ours| name.eq_ignore_ascii_case(ours)) {
                 fields.push(name, value);
             }
         }
         head
+    }
+
+    /// Aborts every exchange, the last one first: it may still wait for a connection, and would be given the
+    /// one that is closed for another.
+    pub(super) fn drop_all(&mut self) {
+        while let Some((&exchange, _)) = self.exchanges.last_key_value() {
+            self.abort(exchange);
+        }
+        self.held.clear();
+        self.flights.clear();
+        self.again.clear();
+        self.refreshes.clear();
+        self.listening = Listening::default();
+        self.wakes.clear();
+    }
+
+    pub(super) fn abort(&mut self, exchange: ExchangeId) {
+        self.forget_held(exchange);
+        if self.remove(exchange).is_some() {
+            self.link.events.act(Out::Abort(exchange));
+        }
+    }
+
+    pub(super) fn remove(&mut self, exchange: ExchangeId) -> Option<Exchange> {
+        let removed = self.exchanges.remove(&exchange)?;
+        if let Some(at) = removed.cut {
+            self.wakes.remove(&(at, Wake::Cut(exchange)));
+        }
+        Some(removed)
     }
 }

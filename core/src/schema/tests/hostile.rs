@@ -1,6 +1,7 @@
 //! Schemas and values made to take long. None of these tests would end if they did.
 
 use super::*;
+use std::vec;
 
 /// B58: a time bomb elsewhere.
 #[test]
@@ -29,6 +30,21 @@ fn a_pattern_that_needs_backtracking_or_too_much_memory_is_refused() {
         assert!(error.starts_with("at `/pattern`") && error.contains(reason), "{pattern}: {error}");
     }
     refused(&format!(r#"{{"pattern":"{}"}}"#, "(".repeat(100_000)));
+}
+
+/// SCHEMA-17: the patterns of one schema have a bound together, which is reached exactly.
+#[test]
+fn patterns_take_so_much_memory_together() {
+    let of = |pattern: &str| format!(r#"{{"pattern":"{pattern}"}}"#);
+    let many =
+        |pattern: &str, count| json(&format!(r#"{{"allOf":[{}]}}"#, vec![of(pattern); count].join(",")));
+    // What is small counts as 32 KiB, the rest as 512 KiB.
+    for (pattern, each) in [("a+", 32 << 10), ("(a{100}){20}", 512 << 10)] {
+        let limits = Limits { schema_patterns: 3 * each, ..Limits::default() };
+        assert!(Schema::new(&many(pattern, 3), &limits).is_ok(), "{pattern}");
+        let error = Schema::new(&many(pattern, 4), &limits).expect_err("too many").to_string();
+        assert!(error.contains("/allOf/3/pattern") && error.contains("with the others"), "{error}");
+    }
 }
 
 /// SCHEMA-17: what `oneOf` over a type with a tag makes of a value that nests; elsewhere it doubles at each level.

@@ -210,9 +210,12 @@ fn looking_at_a_tool_again_asks_the_server_and_keeps_the_answer() {
     peer.error(&sent, 400, "{'code':-32020,'message':'Header mismatch'}");
     let listing = peer.one();
     assert_eq!(listing.method(), "tools/list");
-    peer.result(&listing, "{'tools':[],'ttlMs':5000,'cacheScope':'public'}");
+    peer.result(
+        &listing,
+        "{'tools':[{'name':'saw','title':'New','inputSchema':{}}],'ttlMs':5000,'cacheScope':'public'}",
+    );
     peer.one();
-    assert_eq!(hit(&mut peer, &ListTools::new()).tools, []);
+    assert_eq!(hit(&mut peer, &ListTools::new()).tools[0].display_name(), "New");
 }
 
 /// CACHE-27: before any listener can have heard of it.

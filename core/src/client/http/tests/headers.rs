@@ -217,3 +217,94 @@ fn a_call_cancelled_during_the_look_stays_cancelled() {
     peer.none();
     peer.is_empty();
 }
+
+/// HDR-51: one list does for all calls that were refused before it brought anything, and each is made again as soon as
+/// its tool is there.
+#[test]
+fn calls_refused_together_look_again_together() {
+    let mut peer = Peer::modern();
+    let mismatch = "{'code':-32020,'message':'Header mismatch'}";
+    let (query, first) = peer.start(&CallTool::new("query"));
+    let (plain, second) = peer.start(&CallTool::new("plain"));
+    let (gone, third) = peer.start(&CallTool::new("gone"));
+    let (late, fourth) = peer.start(&CallTool::new("plain"));
+    peer.error(&first, 400, mismatch);
+    let page = peer.one();
+    peer.error(&second, 400, mismatch);
+    peer.error(&third, 400, mismatch);
+    peer.none();
+    peer.result(&page, "{'tools':[{'name':'plain','inputSchema':{'type':'object'}}],'nextCursor':'p2'}");
+    let sent = peer.sent();
+    assert_eq!(sent.iter().map(Sent::method).collect::<Vec<_>>(), ["tools/call", "tools/list"]);
+    peer.result(&sent[0], "{'content':[]}");
+    assert!(peer.take(&plain).is_ok());
+    // A list that has brought something does not do for one that is refused now.
+    peer.error(&fourth, 400, mismatch);
+    let another = peer.one();
+    peer.result(&sent[1], TOOLS);
+    let again = peer.one();
+    assert_eq!(again.header("mcp-name"), Some("query"));
+    peer.result(&again, "{'content':[]}");
+    assert!(peer.take(&query).is_ok());
+    // Of a tool that is not listed nothing new is known, so it is not called again.
+    assert!(matches!(peer.take(&gone), Err(CallError::Server { error, .. }) if error.code == -32020));
+    peer.result(&another, TOOLS);
+    let again = peer.one();
+    peer.result(&again, "{'content':[]}");
+    assert!(peer.take(&late).is_ok());
+    peer.is_empty();
+}
+
+/// HDR-26, HDR-51: a tool whose definition has become a bad one is not called again.
+#[test]
+fn a_tool_that_has_become_bad_is_not_called_again() {
+    let mut peer = Peer::modern();
+    let (call, sent) = peer.start(&CallTool::new("bad"));
+    peer.error(&sent, 400, "{'code':-32020,'message':'Header mismatch'}");
+    let listing = peer.one();
+    peer.result(&listing, TOOLS);
+    peer.none();
+    assert!(matches!(peer.take(&call), Err(CallError::Server { error, .. }) if error.code == -32020));
+    assert!(peer.diagnostics().iter().any(|said| said.contains("`bad`")));
+    peer.is_empty();
+}
+
+/// TOOL-29, SCHEMA-05: a call that is repeated goes out under the definition that was listed for that, and not at all
+/// when nobody here can read it.
+#[test]
+fn a_repeated_call_goes_out_under_the_new_definition() {
+    let mut peer = Peer::modern_with(config().check_output(crate::client::OutputCheck::Strict));
+    let mismatch = "{'code':-32020,'message':'Header mismatch'}";
+    let new = "{'tools':[{'name':'query','inputSchema':{'type':'object'},'outputSchema':{}}]}";
+    list(&mut peer, TOOLS);
+    let (call, sent) = peer.start(&CallTool::new("query"));
+    peer.error(&sent, 400, mismatch);
+    let listing = peer.one();
+    peer.result(&listing, new);
+    let again = peer.one();
+    peer.result(&again, "{'content':[]}");
+    assert!(matches!(peer.take(&call), Err(CallError::Misfit { .. })));
+
+    let (call, sent) = peer.start(&CallTool::new("query"));
+    peer.error(&sent, 400, mismatch);
+    let listing = peer.one();
+    peer.result(&listing, &new.replace("{}", "{'$schema':'urn:x'}"));
+    peer.none();
+    assert!(matches!(peer.take(&call), Err(CallError::UnsupportedDialect { .. })));
+    peer.is_empty();
+}
+
+/// HDR-17: fields named `Mcp-Param-*` that the application configured stand in for no argument of a modern call; in a
+/// legacy session they mean nothing and go out as they are.
+#[test]
+fn configured_parameter_fields_go_to_legacy_servers_only() {
+    let config = || config().header("mcp-param-region", "eu").header("X-Tenant", "7");
+    let mut peer = Peer::modern_with(config());
+    let (_, sent) = peer.start(&CallTool::new("query"));
+    assert_eq!((sent.header("mcp-param-region"), sent.header("x-tenant")), (None, Some("7")));
+    let mut peer = Peer::legacy_with(config());
+    let (_, sent) = peer.start(&CallTool::new("query"));
+    assert_eq!((sent.header("mcp-param-region"), sent.header("x-tenant")), (Some("eu"), Some("7")));
+    // The probe is a modern request.
+    assert_eq!(Peer::new(config()).one().header("mcp-param-region"), None);
+}

@@ -1,0 +1,40 @@
+//! What a connection knows, and is told besides calls.
+
+use super::{Connection, State};
+use crate::client::ServerDetails;
+use crate::model::tools::Tool;
+use alloc::sync::Arc;
+
+impl Connection {
+    /// Makes a tool known without asking the server, so that the result of its first call is checked. A later
+    /// `tools/list` overrides it.
+    pub fn learn_tool(&mut self, tool: &Tool) {
+        // Only headers make a definition a bad one, and there are none here.
+        let _ = self.link.learn(tool);
+    }
+
+    /// Whether [`poll_output`](Self::poll_output) would give something: `take` may have noticed something, too.
+    pub fn has_output(&self) -> bool {
+        !self.link.events.is_empty()
+    }
+
+    /// What is known about the server, once the era is.
+    pub fn details(&self) -> Option<&Arc<ServerDetails>> {
+        self.link.details.as_ref()
+    }
+
+    /// Whether the connection is over. There may still be events to poll and calls to take.
+    pub fn is_closed(&self) -> bool {
+        matches!(self.state, State::Closed)
+    }
+
+    /// Calls that have not been taken or forgotten.
+    pub fn calls(&self) -> usize {
+        self.link.calls.len()
+    }
+
+    /// What the server asks and was not answered.
+    pub fn asks(&self) -> usize {
+        self.link.asks.len()
+    }
+}
