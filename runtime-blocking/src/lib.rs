@@ -52,3 +52,6 @@ pub type Server = mcp_driver::Server<Threads>;
 
 /// A client on threads.
 pub type Client = mcp_driver::Client<Threads>;
+
+/// Several servers on threads.
+pub type Group = mcp_driver::Group<Threads>;

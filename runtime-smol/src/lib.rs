@@ -48,3 +48,6 @@ pub type Server = mcp_driver::Server<Smol>;
 
 /// A client on smol.
 pub type Client = mcp_driver::Client<Smol>;
+
+/// Several servers on smol.
+pub type Group = mcp_driver::Group<Smol>;

@@ -49,3 +49,6 @@ pub type Server = mcp_driver::Server<Tokio>;
 
 /// A client on tokio.
 pub type Client = mcp_driver::Client<Tokio>;
+
+/// Several servers on tokio.
+pub type Group = mcp_driver::Group<Tokio>;

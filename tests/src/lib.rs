@@ -60,6 +60,8 @@ macro_rules! parity {
             caching: what_is_fresh_is_not_asked_for, another_token_is_another_cache,
                 what_is_stale_stands_in_for_a_server_that_is_gone, a_listener_finds_nothing_of_before_a_change,
                 a_collection_begins_anew_when_its_cursor_is_refused;
+            groups: calls_find_the_server_that_is_meant, one_failing_server_does_not_take_the_rest_down,
+                a_batch_runs_at_once_and_keeps_its_order, a_group_is_made_of_a_file;
             hooks: hooks_see_every_request, hooks_may_refuse_every_request, sessions_are_the_same_with_hooks;
             sealed: a_call_goes_on_wherever_its_key_is, a_state_is_for_its_audience, a_codec_of_ones_own_is_asked,
                 a_ring_without_keys_does_not_serve;

@@ -158,30 +158,46 @@ impl<R: Runtime> Calls for Client<R> {
         C::Reply: Send + 'static,
         T: Send + 'static,
     {
-        let client = self.clone();
-        self.runtime.run(Running::task(async move {
-            let mut pages = Pages::new(client.revision(), &client.config);
-            let mut cursor = None;
-            loop {
-                let reply = match client.start_call(&page(cursor), Options::new()).await {
-                    Err(error) if pages.restart(&error) => {
-                        cursor = None;
-                        continue;
-                    }
-                    reply => reply?,
-                };
-                let (items, next) = split(reply);
-                cursor = pages.add(items, next)?;
-                if cursor.is_none() {
-                    return Ok(pages.into_items());
+        self.runtime.run(Running::task(self.clone().collecting(page, split)))
+    }
+}
+
+impl<R: Runtime> Client<R> {
+    /// Reads a whole collection.
+    pub(super) async fn collecting<C, T>(
+        self,
+        page: impl Fn(Option<Cursor>) -> C + Send + 'static,
+        split: impl Fn(C::Reply) -> (Vec<T>, Option<Cursor>) + Send + 'static,
+    ) -> Result<Vec<T>, CallError>
+    where
+        C: Call + Send + 'static,
+        C::Reply: Send + 'static,
+        T: Send + 'static,
+    {
+        let mut pages = Pages::new(self.revision(), &self.config);
+        let mut cursor = None;
+        loop {
+            let reply = match self.start_call(&page(cursor), Options::new()).await {
+                Err(error) if pages.restart(&error) => {
+                    cursor = None;
+                    continue;
                 }
+                reply => reply?,
+            };
+            let (items, next) = split(reply);
+            cursor = pages.add(items, next)?;
+            if cursor.is_none() {
+                return Ok(pages.into_items());
             }
-        }))
+        }
     }
 }
 
 /// The call for the page behind a cursor, if any.
-fn after<C>(first: fn() -> C, after: fn(String) -> C) -> impl Fn(Option<Cursor>) -> C + Send + 'static
+pub(super) fn after<C>(
+    first: fn() -> C,
+    after: fn(String) -> C,
+) -> impl Fn(Option<Cursor>) -> C + Send + 'static
 where
     C: 'static,
 {

@@ -6,9 +6,11 @@ mod asked;
 pub(crate) mod authorize;
 mod calls;
 mod desk;
+mod group;
 #[cfg(feature = "http")]
 mod http;
 mod line;
+mod open;
 mod roots;
 mod server_file;
 mod target;
@@ -17,10 +19,9 @@ mod waiting;
 mod words;
 
 use std::fmt;
+use std::future::Future;
 use std::sync::Arc;
 
-#[cfg(feature = "http")]
-use mcp_proto::client::Http;
 use mcp_proto::client::{Call, Config};
 use mcp_proto::dialect::{Era, Revision};
 use mcp_proto::error::{ApiMisuse, CallError};
@@ -43,6 +44,7 @@ use line::LineClient;
 pub use answers::{AnswerError, AnswerHandler, Answerer, ForForm, ForRoots, ForSampling, ForUrl, Question};
 pub use asked::Asked;
 pub use calls::{CallFuture, Calls, Canceller, Options};
+pub use group::{Group, GroupBuilder, GroupCall, GroupError, Listed, Listing};
 pub use mcp_proto::client::{
     CacheEntry, CacheUse, CallTool, Complete, Continuation, Custom, Discover, EraChoice, Fetch, Fetched,
     Freshness, GetPrompt, ListPrompts, ListResourceTemplates, ListResources, ListTools, Ping, Progress,
@@ -205,12 +207,18 @@ impl<R: Runtime> Client<R> {
     /// # Errors
     /// None so far.
     pub fn close(&self) -> <R::Mode as Mode>::Reply<(), Error> {
-        let link = self.link.0.clone();
-        link.close();
+        let closing = self.ending();
         self.runtime.run(Running::task(async move {
-            link.closed().await;
+            closing.await;
             Ok(())
         }))
+    }
+
+    /// Closes the connection, which has begun when this returns.
+    fn ending(&self) -> impl Future<Output = ()> + Send + 'static {
+        let link = self.link.0.clone();
+        link.close();
+        async move { link.closed().await }
     }
 
     fn start_call<C: Call>(&self, call: &C, options: Options) -> CallFuture<C::Reply> {
@@ -440,135 +448,6 @@ impl<R: Runtime> ClientBuilder<R> {
     pub fn configure(mut self, change: impl FnOnce(&mut Config)) -> Self {
         change(&mut self.config);
         self
-    }
-
-    /// Connects to a server wherever it is: a string (a URL or a command line, see [`Target`]), a [`Command`], or what a
-    /// [`ServerFile`] names.
-    ///
-    /// ```no_run
-    /// # use mcp_driver::{Client, Error, Runtime, ServerFile};
-    /// # fn connect<R: Runtime>() -> Result<(), Error> {
-    /// Client::<R>::connect("https://example.com/mcp");
-    /// Client::<R>::connect("npx -y some-server '/home/me/my files'");
-    /// Client::<R>::connect(ServerFile::read("mcp.json")?.target("files")?);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// When the target leads nowhere; otherwise as of [`spawn`](Self::spawn) and [`http`](Self::http).
-    pub fn connect<T>(mut self, target: T) -> <R::Mode as Mode>::Reply<Client<R>, Error>
-    where
-        T: TryInto<Target>,
-        Error: From<T::Error>,
-    {
-        match target.try_into() {
-            Ok(Target::Command(command)) => self.spawn(command),
-            #[cfg(feature = "http")]
-            Ok(Target::Url(target)) => {
-                target.headers.iter().for_each(|(name, value)| self.config.headers.push(name, value));
-                if target.kind == UrlKind::Auto && target.is_named_sse() {
-                    let old = Verdict::new(Transport::HttpSse, Revision::LATEST_LEGACY);
-                    self.config.verdict.get_or_insert(old);
-                }
-                match target.kind {
-                    UrlKind::Sse => self.http_sse(target.url),
-                    UrlKind::Auto | UrlKind::Http => self.http(target.url),
-                }
-            }
-            Err(error) => {
-                let error = Error::from(error);
-                self.runtime.run(Running::task(async move { Err(error) }))
-            }
-        }
-    }
-
-    /// Starts a server as a child process and connects to it.
-    ///
-    /// # Errors
-    /// When the program cannot be started, or no revision is agreed on: it ends, is silent, or refuses.
-    pub fn spawn(self, command: impl Into<Command>) -> <R::Mode as Mode>::Reply<Client<R>, Error> {
-        let (runtime, command) = (self.runtime.clone(), command.into());
-        runtime.run(Running::task(async move {
-            let (runtime, config) = self.start();
-            let roots = self.hooks.answers.fixed_roots.clone();
-            let link = LineClient::spawn(&runtime, Arc::clone(&config), self.hooks, command);
-            let link = link.map_err(|error| Error::io("starting the server", error))?;
-            connect(runtime, config, roots, AnyLink::Line(link)).await
-        }))
-    }
-
-    /// Connects to a server at the other end of a byte stream, which carries one message a line.
-    ///
-    /// # Errors
-    /// When no revision is agreed on, or the stream ends before.
-    pub fn stream(self, stream: R::Stream) -> <R::Mode as Mode>::Reply<Client<R>, Error> {
-        let runtime = self.runtime.clone();
-        runtime.run(Running::task(async move {
-            let (runtime, config) = self.start();
-            let roots = self.hooks.answers.fixed_roots.clone();
-            let link = LineClient::attach(&runtime, Arc::clone(&config), self.hooks, stream);
-            connect(runtime, config, roots, AnyLink::Line(link)).await
-        }))
-    }
-
-    /// Connects to a server's URL: Streamable HTTP, and where that is refused HTTP with SSE, its predecessor.
-    ///
-    /// # Errors
-    /// When the URL is none that can be connected to, nobody answers, or no revision is agreed on.
-    #[cfg(feature = "http")]
-    pub fn http(self, url: impl Into<String>) -> <R::Mode as Mode>::Reply<Client<R>, Error> {
-        self.open(url.into(), Http::new)
-    }
-
-    /// Connects to a server that speaks HTTP with SSE, the transport of 2024-11-05: the URL is that of its event
-    /// stream. [`http`](Self::http) finds out by itself, at the cost of two requests.
-    ///
-    /// # Errors
-    /// When the URL is none that can be connected to, nobody answers, or no revision is agreed on.
-    #[cfg(feature = "http")]
-    pub fn http_sse(self, url: impl Into<String>) -> <R::Mode as Mode>::Reply<Client<R>, Error> {
-        self.open(url.into(), Http::http_sse)
-    }
-
-    #[cfg(feature = "http")]
-    fn open(self, url: String, begin: http::Begin) -> <R::Mode as Mode>::Reply<Client<R>, Error> {
-        let runtime = self.runtime.clone();
-        runtime.run(Running::task(async move {
-            let (runtime, config) = self.start();
-            let roots = self.hooks.answers.fixed_roots.clone();
-            let link = http::HttpClient::open(&runtime, Arc::clone(&config), self.hooks, &url, begin)?;
-            connect(runtime, config, roots, AnyLink::Http(link)).await
-        }))
-    }
-
-    fn start(&self) -> (R, Arc<Config>) {
-        self.runtime.configure(&self.config.limits);
-        let mut config = self.config.clone();
-        self.hooks.answers.declare(&mut config.capabilities);
-        (self.runtime.clone(), Arc::new(config))
-    }
-}
-
-async fn connect<R: Runtime>(
-    runtime: R,
-    config: Arc<Config>,
-    roots: Option<Roots>,
-    link: AnyLink<R>,
-) -> Result<Client<R>, Error> {
-    // Closes the connection again when nobody waits for it any more.
-    let link = Closing(link);
-    match link.0.connected().await {
-        Ok(details) => {
-            let verdict = link.0.verdict(details.revision);
-            Ok(Client { runtime, details, verdict, config, roots, link: Arc::new(link) })
-        }
-        Err(error) => {
-            // Whoever hears of it may end the program at once, and a child must not outlive that.
-            link.0.close();
-            link.0.closed().await;
-            Err(error.into())
-        }
     }
 }
 

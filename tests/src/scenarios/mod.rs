@@ -9,6 +9,7 @@ pub mod children;
 pub mod connecting;
 pub mod content;
 pub mod features;
+pub mod groups;
 pub mod hooks;
 pub mod http;
 pub mod http_sse;

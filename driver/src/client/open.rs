@@ -1,0 +1,157 @@
+//! Opening a connection.
+
+use std::sync::Arc;
+
+use mcp_proto::client::Config;
+#[cfg(feature = "http")]
+use mcp_proto::client::{Http, Transport, Verdict};
+#[cfg(feature = "http")]
+use mcp_proto::dialect::Revision;
+
+use super::answers::Roots;
+#[cfg(feature = "http")]
+use super::http;
+use super::line::LineClient;
+use super::{AnyLink, Client, ClientBuilder, Closing, Target};
+#[cfg(feature = "http")]
+use super::{UrlKind, UrlTarget};
+use crate::error::Error;
+use crate::process::Command;
+use crate::reply::{Mode, Running};
+use crate::runtime::Runtime;
+
+impl<R: Runtime> ClientBuilder<R> {
+    /// Connects to a server wherever it is: a string (a URL or a command line, see [`Target`]), a [`Command`], or what a
+    /// [`ServerFile`] names.
+    ///
+    /// ```no_run
+    /// # use mcp_driver::{Client, Error, Runtime, ServerFile};
+    /// # fn connect<R: Runtime>() -> Result<(), Error> {
+    /// Client::<R>::connect("https://example.com/mcp");
+    /// Client::<R>::connect("npx -y some-server '/home/me/my files'");
+    /// Client::<R>::connect(ServerFile::read("mcp.json")?.target("files")?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the target leads nowhere; otherwise as of [`spawn`](Self::spawn) and [`http`](Self::http).
+    pub fn connect<T>(self, target: T) -> <R::Mode as Mode>::Reply<Client<R>, Error>
+    where
+        T: TryInto<Target>,
+        Error: From<T::Error>,
+    {
+        let runtime = self.runtime.clone();
+        let target = target.try_into().map_err(Error::from);
+        runtime.run(Running::task(async move { self.opening(target?).await }))
+    }
+
+    /// Connects to a server wherever it is.
+    pub(super) async fn opening(self, target: Target) -> Result<Client<R>, Error> {
+        match target {
+            Target::Command(command) => self.spawning(command).await,
+            #[cfg(feature = "http")]
+            Target::Url(target) => self.visiting(target).await,
+        }
+    }
+
+    /// Starts a server as a child process and connects to it.
+    ///
+    /// # Errors
+    /// When the program cannot be started, or no revision is agreed on: it ends, is silent, or refuses.
+    pub fn spawn(self, command: impl Into<Command>) -> <R::Mode as Mode>::Reply<Client<R>, Error> {
+        let (runtime, command) = (self.runtime.clone(), command.into());
+        runtime.run(Running::task(self.spawning(command)))
+    }
+
+    async fn spawning(self, command: Command) -> Result<Client<R>, Error> {
+        let (runtime, config) = self.start();
+        let roots = self.hooks.answers.fixed_roots.clone();
+        let link = LineClient::spawn(&runtime, Arc::clone(&config), self.hooks, command);
+        let link = link.map_err(|error| Error::io("starting the server", error))?;
+        connect(runtime, config, roots, AnyLink::Line(link)).await
+    }
+
+    /// Connects to a server at the other end of a byte stream, which carries one message a line.
+    ///
+    /// # Errors
+    /// When no revision is agreed on, or the stream ends before.
+    pub fn stream(self, stream: R::Stream) -> <R::Mode as Mode>::Reply<Client<R>, Error> {
+        let runtime = self.runtime.clone();
+        runtime.run(Running::task(async move {
+            let (runtime, config) = self.start();
+            let roots = self.hooks.answers.fixed_roots.clone();
+            let link = LineClient::attach(&runtime, Arc::clone(&config), self.hooks, stream);
+            connect(runtime, config, roots, AnyLink::Line(link)).await
+        }))
+    }
+
+    /// Connects to a server's URL: Streamable HTTP, and where that is refused HTTP with SSE, its predecessor.
+    ///
+    /// # Errors
+    /// When the URL is none that can be connected to, nobody answers, or no revision is agreed on.
+    #[cfg(feature = "http")]
+    pub fn http(self, url: impl Into<String>) -> <R::Mode as Mode>::Reply<Client<R>, Error> {
+        self.runtime.clone().run(Running::task(self.posting(url.into(), Http::new)))
+    }
+
+    /// Connects to a server that speaks HTTP with SSE, the transport of 2024-11-05: the URL is that of its event
+    /// stream. [`http`](Self::http) finds out by itself, at the cost of two requests.
+    ///
+    /// # Errors
+    /// When the URL is none that can be connected to, nobody answers, or no revision is agreed on.
+    #[cfg(feature = "http")]
+    pub fn http_sse(self, url: impl Into<String>) -> <R::Mode as Mode>::Reply<Client<R>, Error> {
+        self.runtime.clone().run(Running::task(self.posting(url.into(), Http::http_sse)))
+    }
+
+    #[cfg(feature = "http")]
+    async fn visiting(mut self, target: UrlTarget) -> Result<Client<R>, Error> {
+        target.headers.iter().for_each(|(name, value)| self.config.headers.push(name, value));
+        if target.kind == UrlKind::Auto && target.is_named_sse() {
+            let old = Verdict::new(Transport::HttpSse, Revision::LATEST_LEGACY);
+            self.config.verdict.get_or_insert(old);
+        }
+        match target.kind {
+            UrlKind::Sse => self.posting(target.url, Http::http_sse).await,
+            UrlKind::Auto | UrlKind::Http => self.posting(target.url, Http::new).await,
+        }
+    }
+
+    #[cfg(feature = "http")]
+    async fn posting(self, url: String, begin: http::Begin) -> Result<Client<R>, Error> {
+        let (runtime, config) = self.start();
+        let roots = self.hooks.answers.fixed_roots.clone();
+        let link = http::HttpClient::open(&runtime, Arc::clone(&config), self.hooks, &url, begin)?;
+        connect(runtime, config, roots, AnyLink::Http(link)).await
+    }
+
+    fn start(&self) -> (R, Arc<Config>) {
+        self.runtime.configure(&self.config.limits);
+        let mut config = self.config.clone();
+        self.hooks.answers.declare(&mut config.capabilities);
+        (self.runtime.clone(), Arc::new(config))
+    }
+}
+
+async fn connect<R: Runtime>(
+    runtime: R,
+    config: Arc<Config>,
+    roots: Option<Roots>,
+    link: AnyLink<R>,
+) -> Result<Client<R>, Error> {
+    // Closes the connection again when nobody waits for it any more.
+    let link = Closing(link);
+    match link.0.connected().await {
+        Ok(details) => {
+            let verdict = link.0.verdict(details.revision);
+            Ok(Client { runtime, details, verdict, config, roots, link: Arc::new(link) })
+        }
+        Err(error) => {
+            // Whoever hears of it may end the program at once, and a child must not outlive that.
+            link.0.close();
+            link.0.closed().await;
+            Err(error.into())
+        }
+    }
+}
