@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fmt;
 use std::future::{Future, poll_fn};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::process::ExitStatus;
@@ -373,6 +373,12 @@ impl Drop for Group {
 
 /// Called with what a child writes to standard error, as it arrives.
 pub(crate) type StderrHook = Arc<dyn Fn(&[u8]) + Send + Sync>;
+
+/// What becomes of a child's standard error where the application has not said who hears of it.
+pub(crate) fn pass_on(bytes: &[u8]) {
+    // Where nobody reads standard error, nobody can be told.
+    let _ = io::stderr().write_all(bytes);
+}
 
 /// The last bytes of a stream.
 #[derive(Default)]

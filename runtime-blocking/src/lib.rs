@@ -30,6 +30,23 @@
 //!     Ok(())
 //! }
 //! ```
+//!
+//! # Where to look
+//!
+//! | to do | see |
+//! |---|---|
+//! | tools: arguments and results from types, or by hand | [`Server::tool`](mcp_driver::Server::tool), [`Tool`] |
+//! | prompts, resources, templates, completion | [`Server::prompt`](mcp_driver::Server::prompt), [`Server::resource`](mcp_driver::Server::resource), [`ResourceTemplate`], [`Prompt`] |
+//! | ask the user in the middle of a call | [`Context::elicit`], [`Context::step`] |
+//! | change what is there while it is served | [`Server::registry`](mcp_driver::Server::registry) |
+//! | tokens and scopes | [`Server::resource_server`](mcp_driver::Server::resource_server) |
+//! | hosts, origins, limits | [`Server::allow_host`](mcp_driver::Server::allow_host), [`Limits`] |
+//! | call a server | [`Client`], [`Calls`], [`Options`] |
+//! | answer what servers ask | [`ClientBuilder::on_elicit`] and its neighbours |
+//! | what went wrong | [`Error`], [`CallError`], [`Server::on_error`](mcp_driver::Server::on_error), [`ClientBuilder::on_diagnostic`] |
+//! | types of the protocol | [`model`] |
+//!
+//! `Client` and `Server` are those of `mcp_driver` on threads: what is a future elsewhere is a result here.
 #![forbid(unsafe_code)]
 
 mod link;

@@ -76,6 +76,7 @@ macro_rules! parity {
             children: closing_ends_the_child, dropping_the_client_ends_the_child,
                 calls_fail_at_once_when_the_child_dies, a_missing_program_is_named, a_directory_is_no_program,
                 a_child_that_says_nothing_is_quoted, a_stubborn_child_is_killed_with_its_group, a_child_that_never_connects_is_gone_with_the_error,
+                the_standard_error_of_a_child_is_passed_on,
                 a_grandchild_goes_with_its_launcher, an_escaped_grandchild_holds_nobody_up,
                 a_server_that_dies_of_the_probe_is_started_again, a_server_that_ignores_the_probe_is_legacy,
                 noise_on_the_output_is_skipped, a_subprocess_of_a_handler_gets_no_input,

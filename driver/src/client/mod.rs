@@ -34,7 +34,7 @@ use mcp_proto::model::{
 use crate::context::Report;
 use crate::error::Error;
 use crate::hook;
-use crate::process::{Command, StderrHook};
+use crate::process::{self, Command, StderrHook};
 use crate::reply::{Mode, Running};
 use crate::runtime::Runtime;
 use answers::{Answers, Roots};
@@ -90,7 +90,11 @@ impl<R: Runtime> Client<R> {
         ClientBuilder {
             runtime: R::default(),
             config: Config::new(Implementation::new(name, version)),
-            hooks: Hooks::default(),
+            hooks: Hooks {
+                diagnostic: Some(Arc::new(Report::print_ours)),
+                stderr: Some(Arc::new(process::pass_on)),
+                ..Hooks::default()
+            },
         }
     }
 
@@ -420,15 +424,16 @@ impl<R: Runtime> ClientBuilder<R> {
     }
 
     /// Hears what the server does against the protocol and what was done about it, what handlers fail with, and which
-    /// deprecated features are used.
+    /// deprecated features are used, told apart by [`Report::blame`]. Default: what is our own doing is printed to
+    /// standard error, one line each.
     #[must_use]
     pub fn on_diagnostic(mut self, hook: impl Fn(&Report) + Send + Sync + 'static) -> Self {
         self.hooks.diagnostic = Some(Arc::new(hook));
         self
     }
 
-    /// Hears what a child process writes to standard error. Default: it is read and dropped. Its last 8 KiB
-    /// are kept for the error that tells of its death in any case.
+    /// Hears what a child process writes to standard error, in pieces. Default: it is passed on to that of this
+    /// program. Its last 8 KiB are kept for the error that tells of its death in any case.
     #[must_use]
     pub fn on_stderr(mut self, hook: impl Fn(&[u8]) + Send + Sync + 'static) -> Self {
         self.hooks.stderr = Some(Arc::new(hook));

@@ -1,6 +1,7 @@
 //! What people on this side are told.
 
 use std::fmt;
+use std::io::{self, Write};
 
 use mcp_proto::diagnostic::{Blame, Diagnostic};
 
@@ -32,6 +33,14 @@ impl Report {
     /// Something that a machine noticed.
     pub(crate) fn noticed(what: &str, diagnostic: &Diagnostic) -> Self {
         Self { blame: diagnostic.blame, what: what.into(), detail: diagnostic.to_string() }
+    }
+
+    /// What becomes of a report where the application has not said who hears of it.
+    pub(crate) fn print_ours(&self) {
+        if self.blame == Blame::Ours {
+            // Where nobody reads standard error, nobody can be told.
+            let _ = writeln!(io::stderr(), "{self}");
+        }
     }
 }
 

@@ -27,10 +27,8 @@ mod verify;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::Write;
 use std::sync::Arc;
 
-use mcp_proto::diagnostic::Blame;
 use mcp_proto::dialect::{Era, Revision};
 use mcp_proto::error::{ApiMisuse, ErrorObject};
 use mcp_proto::limits::Limits;
@@ -166,7 +164,7 @@ impl<R: Runtime> Server<R> {
             runtime: R::default(),
             live: Arc::new(Live::new(Config::new(Implementation::new(name, version)))),
             misuse: None,
-            on_error: Some(Arc::new(print_ours)),
+            on_error: Some(Arc::new(Report::print_ours)),
             #[cfg(feature = "seal")]
             state_keys: Vec::new(),
             principal: None,
@@ -497,14 +495,6 @@ impl<R: Runtime> Server<R> {
             }
         }));
         Ok(shared)
-    }
-}
-
-/// What becomes of reports that nobody asked for.
-fn print_ours(report: &Report) {
-    if report.blame == Blame::Ours {
-        // Where nobody reads standard error, nobody can be told.
-        let _ = writeln!(std::io::stderr(), "{report}");
     }
 }
 

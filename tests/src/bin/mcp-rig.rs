@@ -1,4 +1,4 @@
-//! The rig as a program of its own: `mcp-rig tokio|smol|blocking --stdio|--http|--clients URL [--legacy-only|--asks]`.
+//! The rig as a program of its own: `mcp-rig tokio|smol|blocking --stdio|--http|--parent|--clients URL [--legacy-only|--asks]`.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -16,6 +16,7 @@ fn main() -> Result<(), Error> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["tokio", "--clients", url] => clients::<OnTokio>(url),
+        ["tokio", "--parent"] => parent::<OnTokio>(),
         ["tokio", flags @ ..] => {
             // One thread: what blocks it blocks everything.
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -28,6 +29,7 @@ fn main() -> Result<(), Error> {
             })
         }
         ["smol", "--clients", url] => clients::<OnSmol>(url),
+        ["smol", "--parent"] => parent::<OnSmol>(),
         ["smol", flags @ ..] => smol::block_on(async {
             let server = rig::<mcp_smol::Smol>(flags);
             match bind(flags) {
@@ -36,6 +38,7 @@ fn main() -> Result<(), Error> {
             }
         }),
         ["blocking", "--clients", url] => clients::<OnBlocking>(url),
+        ["blocking", "--parent"] => parent::<OnBlocking>(),
         ["blocking", flags @ ..] => {
             let server = rig::<mcp_blocking::Threads>(flags);
             match bind(flags) {
@@ -71,6 +74,17 @@ fn announce<R: Runtime>(server: mcp_driver::HttpServer<R>) -> mcp_driver::HttpSe
     println!("{}", server.url());
     std::io::stdout().flush().unwrap();
     server
+}
+
+/// A client with nothing configured, whose server has something to say to people.
+fn parent<K: Kit>() -> Result<(), Error> {
+    let _entered = K::enter();
+    let program = std::env::current_exe().unwrap();
+    let say = "echo 'no more, no less' >&2; exec \"$@\"";
+    let child =
+        mcp_driver::Command::new("sh").args(["-c", say, "sh"]).arg(program).args([K::NAME, "--stdio"]);
+    let client = K::wait(Client::<K>::builder("parent", "1").spawn(child))?;
+    K::wait(client.close())
 }
 
 /// Opens and closes clients until the process holds no more than before.

@@ -104,7 +104,7 @@ pub fn a_child_that_never_connects_is_gone_with_the_error<K: Kit>(_: &str) {
     let child = "trap '' TERM; echo \"pid $$\" >&2; while :; do sleep 100; done";
     let limits = limits(|limits| {
         limits.child_exit = Duration::from_millis(100);
-        limits.probe = Duration::from_millis(500);
+        limits.request = Duration::from_millis(500);
     });
     let (tell, events) = Events::new();
     let builder = builder::<K>(EraChoice::Modern).limits(limits).on_stderr(tell.lines());
@@ -112,6 +112,15 @@ pub fn a_child_that_never_connects_is_gone_with_the_error<K: Kit>(_: &str) {
     assert!(matches!(client, Err(Error::Call(_))), "{client:?}");
     let pid = number_in(&events.expect("pid "));
     assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
+}
+
+/// STDIO-05: what a child says on its standard error is passed on to that of the client's program, where nobody has said
+/// who is to hear of it.
+pub fn the_standard_error_of_a_child_is_passed_on<K: Kit>(program: &str) {
+    let parent = std::process::Command::new(program).args([K::NAME, "--parent"]).output().unwrap();
+    assert!(parent.status.success(), "{parent:?}");
+    let heard = String::from_utf8_lossy(&parent.stderr);
+    assert!(heard.contains("no more, no less"), "{heard}");
 }
 
 /// B83: what a launcher started goes with it, even if it never hears that its input has ended.
