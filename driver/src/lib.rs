@@ -21,6 +21,7 @@ mod extensions;
 mod handler;
 mod hook;
 mod jobs;
+mod join;
 mod process;
 mod prompt;
 mod reply;

@@ -19,6 +19,7 @@ use super::{Hooks, Traffic};
 use crate::endpoint::{Endpoint, Status};
 use crate::process::{self, Child, Command, DRAIN, Remains};
 use crate::runtime::{Process, Runtime};
+use crate::server::Peer;
 use crate::turn::{Done, Turn};
 use crate::wake::WakerSlot;
 
@@ -125,6 +126,15 @@ impl<R: Runtime> LineClient<R> {
         client
     }
 
+    /// Speaks to a server in this process.
+    pub(super) fn join(runtime: &R, config: Arc<Config>, hooks: Hooks, peer: Peer<R>) -> Arc<Self> {
+        let client = Self::new(runtime, config, hooks, None);
+        if let Some(end) = client.stream_end(None) {
+            runtime.spawn(Box::pin(peer.join(end)));
+        }
+        client
+    }
+
     fn new(runtime: &R, config: Arc<Config>, hooks: Hooks, command: Option<Command>) -> Arc<Self> {
         let patience = config.limits.child_exit;
         let machine = Connection::new(runtime.now(), config);
@@ -175,13 +185,17 @@ impl<R: Runtime> LineClient<R> {
     }
 
     fn drive(&self, stream: R::Stream, child: Option<Child>) {
-        let Some(client) = self.this.upgrade() else {
-            return;
-        };
+        if let Some(end) = self.stream_end(child) {
+            self.runtime.spawn(self.runtime.drive(stream, end));
+        }
+    }
+
+    /// Our end of another stream.
+    fn stream_end(&self, child: Option<Child>) -> Option<Arc<StreamEnd<R>>> {
+        let client = self.this.upgrade()?;
         let number = self.stream.fetch_add(1, Ordering::SeqCst) + 1;
         let (ended, heard) = (AtomicBool::new(false), Mutex::new(Instant::ZERO));
-        let end = Arc::new(StreamEnd { client, number, child, ended, heard });
-        self.runtime.spawn(self.runtime.drive(stream, end));
+        Some(Arc::new(StreamEnd { client, number, child, ended, heard }))
     }
 
     /// The server died of the probe: a new one takes its place.

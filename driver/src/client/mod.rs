@@ -37,6 +37,7 @@ use crate::hook;
 use crate::process::{self, Command, StderrHook};
 use crate::reply::{Mode, Running};
 use crate::runtime::Runtime;
+use crate::server::Server;
 use answers::{Answers, Roots};
 use desk::{Link, Machine};
 use line::LineClient;
@@ -45,6 +46,8 @@ pub use answers::{AnswerError, AnswerHandler, Answerer, ForForm, ForRoots, ForSa
 pub use asked::Asked;
 pub use calls::{CallFuture, Calls, Canceller, Options};
 pub use group::{Group, GroupBuilder, GroupCall, GroupError, Listed, Listing};
+#[cfg(feature = "http")]
+pub use http::{Exchanger, Outgoing, Response};
 pub use mcp_proto::client::{
     CacheEntry, CacheUse, CallTool, Complete, Continuation, Custom, Discover, EraChoice, Fetch, Fetched,
     Freshness, GetPrompt, ListPrompts, ListResourceTemplates, ListResources, ListTools, Ping, Progress,
@@ -95,6 +98,8 @@ impl<R: Runtime> Client<R> {
                 stderr: Some(Arc::new(process::pass_on)),
                 ..Hooks::default()
             },
+            #[cfg(feature = "http")]
+            means: http::Means::default(),
         }
     }
 
@@ -129,6 +134,15 @@ impl<R: Runtime> Client<R> {
     #[cfg(feature = "http")]
     pub fn http(url: impl Into<String>) -> <R::Mode as Mode>::Reply<Self, Error> {
         ClientBuilder::<R>::of_this_program().http(url)
+    }
+
+    /// Connects to a server in this process, introducing itself with the name of the running program. See
+    /// [`ClientBuilder`] for choices.
+    ///
+    /// # Errors
+    /// As of [`ClientBuilder::in_process`].
+    pub fn in_process(server: Server<R>) -> <R::Mode as Mode>::Reply<Self, Error> {
+        ClientBuilder::<R>::of_this_program().in_process(server)
     }
 
     /// Everything the server said about itself.
@@ -282,6 +296,8 @@ pub struct ClientBuilder<R: Runtime> {
     runtime: R,
     config: Config,
     hooks: Hooks,
+    #[cfg(feature = "http")]
+    means: http::Means,
 }
 
 type Hook<F> = Option<Arc<F>>;

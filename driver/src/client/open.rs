@@ -10,7 +10,7 @@ use mcp_proto::dialect::Revision;
 
 use super::answers::Roots;
 #[cfg(feature = "http")]
-use super::http;
+use super::http::{self, Exchanger};
 use super::line::LineClient;
 use super::{AnyLink, Client, ClientBuilder, Closing, Target};
 #[cfg(feature = "http")]
@@ -19,8 +19,18 @@ use crate::error::Error;
 use crate::process::Command;
 use crate::reply::{Mode, Running};
 use crate::runtime::Runtime;
+use crate::server::Server;
 
 impl<R: Runtime> ClientBuilder<R> {
+    /// Has an HTTP client of your own send the requests, instead of connections that this library opens: see
+    /// [`Exchanger`].
+    #[cfg(feature = "http")]
+    #[must_use]
+    pub fn exchanger(mut self, exchanger: impl Exchanger) -> Self {
+        self.means.exchanger = Some(Arc::new(exchanger));
+        self
+    }
+
     /// Connects to a server wherever it is: a string (a URL or a command line, see [`Target`]), a [`Command`], or what a
     /// [`ServerFile`] names.
     ///
@@ -86,6 +96,29 @@ impl<R: Runtime> ClientBuilder<R> {
         }))
     }
 
+    /// Connects to a server in this process, without a socket or pipe between: what the one says, the other hears. All else
+    /// is as on a byte stream, in whichever era; the server is gone with the client.
+    ///
+    /// ```no_run
+    /// # use mcp_driver::{Client, Runtime, Server};
+    /// # fn connect<R: Runtime>(server: Server<R>) {
+    /// Client::<R>::builder("host", "1.0.0").in_process(server);
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the definition of the server is not valid, or no revision is agreed on.
+    pub fn in_process(self, server: Server<R>) -> <R::Mode as Mode>::Reply<Client<R>, Error> {
+        let runtime = self.runtime.clone();
+        runtime.run(Running::task(async move {
+            let (runtime, config) = self.start();
+            let roots = self.hooks.answers.fixed_roots.clone();
+            let peer = server.runtime(runtime.clone()).into_peer()?;
+            let link = LineClient::join(&runtime, Arc::clone(&config), self.hooks, peer);
+            connect(runtime, config, roots, AnyLink::Line(link)).await
+        }))
+    }
+
     /// Connects to a server's URL: Streamable HTTP, and where that is refused HTTP with SSE, its predecessor.
     ///
     /// # Errors
@@ -122,7 +155,8 @@ impl<R: Runtime> ClientBuilder<R> {
     async fn posting(self, url: String, begin: http::Begin) -> Result<Client<R>, Error> {
         let (runtime, config) = self.start();
         let roots = self.hooks.answers.fixed_roots.clone();
-        let link = http::HttpClient::open(&runtime, Arc::clone(&config), self.hooks, &url, begin)?;
+        let link =
+            http::HttpClient::open(&runtime, Arc::clone(&config), self.hooks, &url, begin, self.means)?;
         connect(runtime, config, roots, AnyLink::Http(link)).await
     }
 

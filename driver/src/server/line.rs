@@ -14,32 +14,53 @@ use mcp_proto::time::Now;
 
 use super::Shared;
 use super::calls::Calls;
-use super::hub::Member;
+use super::hub::{Member, Membership};
 use super::offer::{Current, Offer};
 use crate::context::{CallState, Outlet, Report, Tell};
 use crate::custom::Notification;
 use crate::deprecated::Deprecated;
 use crate::endpoint::{Endpoint, Status};
 use crate::extensions::Extensions;
+use crate::join::Join;
 use crate::runtime::{BoxFuture, Job, Runtime};
 use crate::turn::{Done, Turn};
 use crate::wake::WakerSlot;
 
-/// Serves the client at the other end of a stream until it is gone.
-pub(super) async fn serve<R: Runtime>(shared: Arc<Shared<R>>, stream: R::Stream) {
-    let runtime = shared.runtime.clone();
-    let link = Arc::new_cyclic(|this| Link {
-        inner: Mutex::new(Inner::new(&shared)),
-        shared,
-        calls: Calls::default(),
-        waker: WakerSlot::default(),
-        turn: Turn::default(),
-        this: this.clone(),
-    });
-    let _gone_when_dropped = Gone(link.clone());
-    let member: Arc<dyn Member> = link.clone();
-    let _membership = link.shared.hub.enter(Arc::downgrade(&member));
-    runtime.drive(stream, link).await;
+/// A server that is about to serve one client.
+pub(crate) struct Peer<R: Runtime> {
+    link: Gone<R>,
+    #[expect(dead_code, reason = "whoever is dropped with it hears of no changes")]
+    membership: Membership,
+}
+
+impl<R: Runtime> Peer<R> {
+    pub(super) fn new(shared: Arc<Shared<R>>) -> Self {
+        let link = Arc::new_cyclic(|this| Link {
+            inner: Mutex::new(Inner::new(&shared)),
+            shared,
+            calls: Calls::default(),
+            waker: WakerSlot::default(),
+            turn: Turn::default(),
+            this: this.clone(),
+        });
+        let member: Arc<dyn Member> = link.clone();
+        let membership = link.shared.hub.enter(Arc::downgrade(&member));
+        Self { link: Gone(link), membership }
+    }
+
+    /// Serves the client at the other end of a stream until it is gone.
+    pub(super) async fn serve(self, stream: R::Stream) {
+        let link = self.link.0.clone();
+        let runtime = link.shared.runtime.clone();
+        runtime.drive(stream, link).await;
+    }
+
+    /// Serves a client in this process until it is gone.
+    pub(crate) async fn join(self, client: Arc<dyn Endpoint>) {
+        let link = self.link.0.clone();
+        let runtime = link.shared.runtime.clone();
+        Join::new(runtime, client, link).await;
+    }
 }
 
 /// Whoever stops serving before the client is gone leaves no handler behind.

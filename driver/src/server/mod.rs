@@ -40,6 +40,7 @@ use mcp_proto::server::{Config, Listen, Principal, Revisions};
 #[cfg(feature = "http")]
 use mcp_proto::server::{Cors, ResourceServer};
 
+pub(crate) use self::line::Peer;
 use crate::around::Around;
 use crate::bus::Bus;
 use crate::completion::ForCompletion;
@@ -435,7 +436,7 @@ impl<R: Runtime> Server<R> {
                 .runtime
                 .stdio(stdio)
                 .map_err(|error| Error::io("driving standard input and output", error))?;
-            line::serve(shared, stream).await;
+            Peer::new(shared).serve(stream).await;
             Ok(())
         }))
     }
@@ -447,9 +448,14 @@ impl<R: Runtime> Server<R> {
     pub fn serve_stream(self, stream: R::Stream) -> <R::Mode as Mode>::Reply<(), Error> {
         let runtime = self.runtime.clone();
         runtime.run(Running::task(async move {
-            line::serve(self.into_shared()?, stream).await;
+            Peer::new(self.into_shared()?).serve(stream).await;
             Ok(())
         }))
+    }
+
+    /// The server as the peer of a client in this process.
+    pub(crate) fn into_peer(self) -> Result<Peer<R>, Error> {
+        Ok(Peer::new(self.into_shared()?))
     }
 
     fn into_shared(mut self) -> Result<Arc<Shared<R>>, Error> {

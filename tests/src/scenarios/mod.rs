@@ -14,6 +14,7 @@ pub mod hooks;
 pub mod http;
 pub mod http_sse;
 pub mod hygiene;
+pub mod in_process;
 pub mod observe;
 pub mod request;
 pub mod results;

@@ -12,10 +12,11 @@ use mcp_proto::time::Now;
 
 use super::super::authorize::{Admitted, Done, Job, Worker};
 use super::super::desk::{self, Link};
-use super::{Carried, HttpClient, Step};
+use super::guarded::Guarded;
+use super::{HttpClient, Step};
 use crate::runtime::Runtime;
 
-impl Carried {
+impl Guarded {
     /// The head of a request with its token; `Err` if it waits for one.
     pub(super) fn admit<'a>(
         &mut self,
@@ -41,18 +42,6 @@ impl Carried {
         let guard = self.guard.as_mut()?;
         guard.refused(now, &mut self.http, exchange, head).map(Step::Authorize)
     }
-
-    pub(super) fn note_head(&mut self, exchange: ExchangeId, head: &ResponseHead) {
-        if let Some(guard) = &mut self.guard {
-            guard.head(&self.http, exchange, head);
-        }
-    }
-
-    pub(super) fn forget(&mut self, exchange: ExchangeId) {
-        if let Some(guard) = &mut self.guard {
-            guard.forget(&self.http, exchange);
-        }
-    }
 }
 
 impl<R: Runtime> HttpClient<R> {
@@ -61,7 +50,7 @@ impl<R: Runtime> HttpClient<R> {
         let Some(client) = self.this.upgrade() else { return };
         let worker = {
             let machine = &client.lock().machine;
-            let Some(guard) = &machine.guard else { return };
+            let Some(guard) = &machine.guarded.guard else { return };
             Worker::new(&self.runtime, &self.hooks, guard)
         };
         let work = Work { client, done: false };
@@ -101,8 +90,9 @@ impl<R: Runtime> Work<R> {
         let now = self.client.runtime.now();
         {
             let machine = &mut self.client.lock().machine;
-            if let Some(guard) = &mut machine.guard {
-                guard.finish(now, &mut machine.http, done);
+            let guarded = &mut machine.guarded;
+            if let Some(guard) = &mut guarded.guard {
+                guard.finish(now, &mut guarded.http, done);
             }
         }
         self.client.advance(None);

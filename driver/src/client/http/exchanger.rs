@@ -1,0 +1,250 @@
+//! Somebody's own HTTP client in the place of ours.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
+
+use mcp_proto::client::{Endpoint as Url, ExchangeId, HttpRequest};
+use mcp_proto::head::{End, RequestHead, ResponseHead};
+use mcp_proto::time::Now;
+
+use super::super::Traffic;
+use super::super::desk::Link;
+use super::guarded::Guarded;
+use super::{Carrier, HttpClient};
+use crate::hook;
+use crate::runtime::{BoxFuture, Runtime};
+use crate::wake::WakerSlot;
+
+/// An HTTP client of your own: it sends requests and tells what comes back. Given to
+/// [`ClientBuilder::exchanger`](crate::ClientBuilder::exchanger), it takes the place of the connections that this library
+/// opens by itself, with their TLS, proxies and limits; everything else stays the same.
+///
+/// Any function that takes an [`Outgoing`] and a [`Response`] and returns a future is one.
+///
+/// It must not follow redirects, nor send a request again: both are decided by the protocol. Several requests are under
+/// way at once, and a response may be an event stream that goes on for hours, so that what has come is to be told as it
+/// comes.
+pub trait Exchanger: Send + Sync + 'static {
+    /// Sends a request and tells `response` what becomes of it. The future is dropped when nobody wants to know any more:
+    /// the request is then to be given up.
+    fn exchange(&self, request: Outgoing, response: Response) -> BoxFuture<()>;
+}
+
+impl<F, A> Exchanger for F
+where
+    F: Fn(Outgoing, Response) -> A + Send + Sync + 'static,
+    A: Future<Output = ()> + Send + 'static,
+{
+    fn exchange(&self, request: Outgoing, response: Response) -> BoxFuture<()> {
+        Box::pin(self(request, response))
+    }
+}
+
+/// A request on its way out.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Outgoing {
+    /// Where it goes: scheme, host and port. The target is in the head.
+    pub server: Url,
+    /// Method, target and fields. `Host` is among them, `Content-Length` is not.
+    pub head: RequestHead,
+    /// Whose body it has.
+    request: Arc<HttpRequest>,
+}
+
+impl Outgoing {
+    /// The body; empty for GET and DELETE.
+    pub fn body(&self) -> &[u8] {
+        &self.request.body
+    }
+
+    /// The whole URL. It may hold secrets.
+    pub fn url(&self) -> String {
+        format!("{}{}", self.server.origin(), self.head.target)
+    }
+}
+
+/// What a response goes into: its head, then its body in pieces, then its end. One that is dropped before its end counts as
+/// broken off.
+pub struct Response {
+    hears: Arc<dyn Hears>,
+    begun: bool,
+    ended: bool,
+}
+
+/// Whoever hears of a response.
+pub(super) trait Hears: Send + Sync {
+    fn head(&self, head: ResponseHead);
+    fn body(&self, bytes: &[u8]);
+    fn end(&self, end: End);
+    fn failed(&self, reason: &str, unsent: bool);
+}
+
+impl Response {
+    pub(super) fn new(hears: Arc<dyn Hears>) -> Self {
+        Self { hears, begun: false, ended: false }
+    }
+
+    /// The head has come.
+    pub fn head(&mut self, head: ResponseHead) {
+        self.begun = true;
+        self.hears.head(head);
+    }
+
+    /// A part of the body has come.
+    pub fn body(&mut self, bytes: &[u8]) {
+        self.hears.body(bytes);
+    }
+
+    /// The response has ended.
+    pub fn end(mut self, end: End) {
+        self.ended = true;
+        self.hears.end(end);
+    }
+
+    /// There is no response, or no more of it, for this reason, which people may read. `unsent` when the server surely
+    /// never saw the request, so that it may be sent again whatever it does.
+    pub fn failed(mut self, reason: &str, unsent: bool) {
+        self.ended = true;
+        self.hears.failed(reason, unsent);
+    }
+}
+
+impl Drop for Response {
+    fn drop(&mut self) {
+        if self.ended {
+            return;
+        }
+        if self.begun {
+            self.hears.end(End::Broken);
+        } else {
+            self.hears.failed("the exchanger has dropped the request", false);
+        }
+    }
+}
+
+impl fmt::Debug for Response {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Response").field("begun", &self.begun).finish_non_exhaustive()
+    }
+}
+
+/// An exchange that may be given up.
+#[derive(Default)]
+pub(super) struct Running {
+    given_up: AtomicBool,
+    waker: WakerSlot,
+}
+
+impl Running {
+    pub(super) fn give_up(&self) {
+        self.given_up.store(true, Ordering::SeqCst);
+        self.waker.wake();
+    }
+
+    /// Waits for an exchange, unless it is given up before.
+    pub(super) async fn wait(&self, exchange: BoxFuture<()>) {
+        let mut exchange = pin!(exchange);
+        poll_fn(|cx| {
+            self.waker.register(cx.waker());
+            if self.given_up.load(Ordering::SeqCst) { Poll::Ready(()) } else { exchange.as_mut().poll(cx) }
+        })
+        .await;
+    }
+}
+
+/// An application's HTTP client, and what it is at.
+pub(super) struct Own {
+    exchanger: Arc<dyn Exchanger>,
+    pub(super) running: BTreeMap<ExchangeId, Arc<Running>>,
+}
+
+impl Own {
+    pub(super) fn new(exchanger: Arc<dyn Exchanger>) -> Self {
+        Self { exchanger, running: BTreeMap::new() }
+    }
+
+    pub(super) fn send(
+        &mut self,
+        id: ExchangeId,
+        head: RequestHead,
+        request: Arc<HttpRequest>,
+    ) -> Exchanging {
+        let running = Arc::<Running>::default();
+        self.running.insert(id, running.clone());
+        Exchanging { id, head, request, running, exchanger: self.exchanger.clone() }
+    }
+}
+
+/// A request that the application's client is to send.
+pub(super) struct Exchanging {
+    id: ExchangeId,
+    head: RequestHead,
+    request: Arc<HttpRequest>,
+    running: Arc<Running>,
+    exchanger: Arc<dyn Exchanger>,
+}
+
+impl<R: Runtime> HttpClient<R> {
+    /// Has the application's client send a request.
+    pub(super) fn exchange(&self, exchanging: Exchanging) {
+        let Some(client) = self.this.upgrade() else { return };
+        let Exchanging { id, head, request, running, exchanger } = exchanging;
+        if !request.body.is_empty() {
+            self.hooks.traffic(Traffic::Sent(&request.body));
+        }
+        let outgoing = Outgoing { server: self.url.clone(), head, request };
+        let response = Response::new(Arc::new(Heard { client, exchange: id }));
+        let mut carried = None;
+        hook::call(|| carried = Some(exchanger.exchange(outgoing, response)));
+        if let Some(carried) = carried {
+            self.runtime.spawn(Box::pin(async move { running.wait(carried).await }));
+        }
+    }
+}
+
+/// Whose response it is.
+struct Heard<R: Runtime> {
+    client: Arc<HttpClient<R>>,
+    exchange: ExchangeId,
+}
+
+impl<R: Runtime> Heard<R> {
+    fn input(&self, input: impl FnOnce(&mut Guarded, Now)) {
+        let now = self.client.runtime.now();
+        input(&mut self.client.lock().machine.guarded, now);
+        self.client.advance(None);
+    }
+
+    /// The same, for the last time.
+    fn last(&self, input: impl FnOnce(&mut Guarded, Now)) {
+        if let Carrier::Own(own) = &mut self.client.lock().machine.carrier {
+            own.running.remove(&self.exchange);
+        }
+        self.input(input);
+    }
+}
+
+impl<R: Runtime> Hears for Heard<R> {
+    fn head(&self, head: ResponseHead) {
+        self.input(|guarded, now| guarded.head(now, self.exchange, head));
+    }
+
+    fn body(&self, bytes: &[u8]) {
+        self.client.hooks.traffic(Traffic::Received(bytes));
+        self.input(|guarded, now| guarded.http.handle_body(now, self.exchange, bytes));
+    }
+
+    fn end(&self, end: End) {
+        self.last(|guarded, now| guarded.end(now, self.exchange, end));
+    }
+
+    fn failed(&self, reason: &str, unsent: bool) {
+        self.last(|guarded, now| guarded.failed(now, self.exchange, reason, unsent));
+    }
+}

@@ -1,0 +1,44 @@
+//! The exchange machine, and the guard that sees what goes by.
+
+use mcp_proto::client::{ExchangeId, Http};
+use mcp_proto::head::{End, ResponseHead};
+use mcp_proto::time::Now;
+
+#[cfg(feature = "auth")]
+use super::super::authorize::Guard;
+
+/// The machine, with whoever has tokens for it.
+pub(super) struct Guarded {
+    pub(super) http: Http,
+    #[cfg(feature = "auth")]
+    pub(super) guard: Option<Guard>,
+}
+
+impl Guarded {
+    pub(super) fn head(&mut self, now: Now, exchange: ExchangeId, head: ResponseHead) {
+        #[cfg(feature = "auth")]
+        if let Some(guard) = &mut self.guard {
+            guard.head(&self.http, exchange, &head);
+        }
+        self.http.handle_head(now, exchange, head);
+    }
+
+    pub(super) fn end(&mut self, now: Now, exchange: ExchangeId, end: End) {
+        self.forget(exchange);
+        self.http.handle_end(now, exchange, end);
+    }
+
+    pub(super) fn failed(&mut self, now: Now, exchange: ExchangeId, reason: &str, unsent: bool) {
+        self.forget(exchange);
+        self.http.handle_failed(now, exchange, reason, unsent);
+    }
+
+    /// Nothing more comes of an exchange.
+    pub(super) fn forget(&mut self, exchange: ExchangeId) {
+        #[cfg(feature = "auth")]
+        if let Some(guard) = &mut self.guard {
+            guard.forget(&self.http, exchange);
+        }
+        let _ = exchange;
+    }
+}
