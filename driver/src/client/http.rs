@@ -127,11 +127,11 @@ impl Machine for Carried {
     }
 
     fn learn_tool(&mut self, tool: &Tool) -> Result<(), String> {
-        self.http.learn_tool(tool)
+        self.guarded.http.learn_tool(tool)
     }
 
     fn has_output(&self) -> bool {
-        self.http.has_output()
+        self.guarded.http.has_output()
     }
 }
 
