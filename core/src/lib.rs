@@ -70,7 +70,9 @@ extern crate std;
 
 #[cfg(feature = "auth")]
 pub mod auth;
+mod backlog;
 mod canonical;
+mod change;
 pub mod client;
 pub mod diagnostic;
 pub mod dialect;
@@ -87,4 +89,5 @@ pub mod schema;
 pub mod server;
 mod text;
 pub mod time;
+mod wanted;
 pub mod wire;

@@ -88,8 +88,15 @@ pub struct Limits {
     pub authorization: Duration,
     /// The shortest delay honoured from an SSE `retry` field. Default 100 ms.
     pub retry_floor: Duration,
-    /// Total wait for one resumption. Default 300 s.
+    /// Total wait for one resumption of an event stream, or for one subscription that broke off. Default 300 s.
     pub resume_total: Duration,
+    /// How long a server may take to acknowledge a subscription, each time that it is asked. Default 60 s; then the
+    /// subscription ends.
+    pub acknowledgement: Duration,
+    /// How often in a row a child process is started again that dies while a client listens to it. Default 3: at once,
+    /// after a second, after two. One that has lived for a minute counts from the beginning; past that the connection
+    /// is over.
+    pub restarts: u32,
     /// Length of an SSE event id; a longer one is ignored. Default 1 KiB.
     pub event_id: usize,
     /// Pages in one whole-collection call. Default 1,000; the error keeps what was read.
@@ -108,7 +115,8 @@ pub struct Limits {
     /// peer is not processed while more is waiting.
     pub transmit: usize,
     /// Notifications of changes that wait for one listener who reads slowly, besides 64 KiB that are on their
-    /// way. Default 1,024; a repeat takes the place of what it repeats and is counted, and the oldest are lost.
+    /// way; in a client also those that wait for an application. Default 1,024; a repeat takes the place of what it
+    /// repeats and is counted, and the oldest are lost.
     pub notifications: usize,
     /// The same in bytes. Default 4 MiB.
     pub notification_bytes: usize,
@@ -136,8 +144,8 @@ pub struct Limits {
     /// How far the clocks of servers that open each other's request state may be apart. Default 10 s, by which
     /// state may live longer.
     pub clock_skew: Duration,
-    /// Subscriptions that are open at one time: those of all streams of an HTTP server, and those of one
-    /// connection on a byte stream. Default 1,000, about 2 KiB each and at most
+    /// Subscriptions that are open at one time: those of all streams of an HTTP server, those of one
+    /// connection on a byte stream, and those of one client. Default 1,000, about 2 KiB each and at most
     /// [`watched_bytes`](Self::watched_bytes) more; a further one is refused, over HTTP with 503.
     pub listens: usize,
     /// Resources that one subscription, or one legacy session, may watch. Default 1,024; more are refused.
@@ -204,6 +212,8 @@ impl Default for Limits {
             authorization: Duration::from_secs(600),
             retry_floor: Duration::from_millis(100),
             resume_total: Duration::from_secs(300),
+            acknowledgement: Duration::from_secs(60),
+            restarts: 3,
             event_id: 1 << 10,
             pages: 1_000,
             cache_entries: 1_024,

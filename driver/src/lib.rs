@@ -44,7 +44,7 @@ pub use mcp_proto::error::{ApiMisuse, CallError, ErrorObject};
 pub use mcp_proto::head::{End, Headers};
 pub use mcp_proto::limits::Limits;
 pub use mcp_proto::model;
-pub use mcp_proto::model::{CallToolResult, ContentBlock, Json, LoggingLevel};
+pub use mcp_proto::model::{CallToolResult, ContentBlock, Json, LoggingLevel, SubscriptionFilter};
 pub use mcp_proto::schema::{Mismatch, OutputCheck};
 pub use mcp_proto::server::{AskError, Bound, StateCodec, StateError};
 #[cfg(feature = "http")]

@@ -104,6 +104,9 @@ macro_rules! parity {
             request: handlers_see_the_head_of_their_request, handlers_find_what_the_application_attached;
             content: every_kind_of_content_arrives, structured_content_is_mirrored, failures_are_told_to_whom_they_concern,
                 results_carry_metadata_and_hints, a_server_introduces_itself_and_lists_in_pages, a_tool_without_parameters_says_so;
+            listening: changes_are_heard, a_subscription_is_changed_and_ended, dropping_a_subscription_ends_it,
+                the_end_in_good_order_is_told_apart, resources_are_watched_one_by_one,
+                a_child_that_dies_is_started_again_for_listeners, restarts_of_a_child_are_bounded;
             observe: methods_of_ones_own_are_served, methods_of_ones_own_fail_like_others, names_of_the_protocol_are_kept,
                 a_method_may_be_named_by_a_parameter, notifications_reach_their_listeners, extensions_of_the_client_are_known,
                 traces_are_read, hooks_go_around_every_request, a_hook_may_refuse, a_hook_sees_a_cancellation,

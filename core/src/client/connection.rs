@@ -2,6 +2,12 @@
 //!
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio>
 
+mod listen;
+mod respawn;
+#[cfg(test)]
+mod tests;
+
+use self::respawn::Restarts;
 use super::answer::{InputResponse, Refusal};
 use super::asks::{Answered, AskId};
 use super::cache::CacheEntry;
@@ -16,12 +22,12 @@ use super::reply::Pending;
 use super::request::{self, Envelope, Prepared, Source};
 use super::verdict::{Transport, Verdict};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::{Era, Revision};
+use crate::dialect::Era;
+use crate::entropy::Seed;
 use crate::error::{ApiMisuse, CallError, Full};
-use crate::head::End;
 use crate::model::Json;
 use crate::text;
-use crate::time::{Instant, Now, Wake, WakeReason, earliest};
+use crate::time::{Duration, Instant, Now, Wake, WakeReason, earliest};
 use crate::wire::jsonrpc::{self, Incoming, Malformed, Message, Request, RequestId, Response};
 use crate::wire::lines::{Line, Lines};
 use alloc::format;
@@ -44,6 +50,7 @@ pub struct Connection {
     /// How much of `out` is already on its way.
     sent: usize,
     state: State,
+    restarts: Restarts,
 }
 
 /// Prints the lengths of what it holds only.
@@ -65,9 +72,9 @@ enum State {
         wire: i64,
         deadline: Instant,
     },
-    /// The server died of the probe; a new process is to be started.
+    /// The server died; a new process is to be started, with which to begin so.
     Respawning {
-        revision: Revision,
+        step: Step,
     },
     Open,
     Closed,
@@ -79,10 +86,13 @@ enum State {
 pub enum Output {
     /// Something happened.
     Event(Event),
-    /// The server ended instead of answering the probe, as some legacy servers do. Start it again and call
-    /// [`Connection::handle_respawned`]; it will then be greeted the legacy way. Where that is impossible, call
-    /// [`Connection::handle_end`] once more.
-    Respawn,
+    /// The server ended and is needed again: instead of answering the probe, as some legacy servers do, or while
+    /// somebody listens to it. Start it again and call [`Connection::handle_respawned`]. Where that is impossible,
+    /// call [`Connection::handle_end`] once more.
+    Respawn {
+        /// How long to wait before that, so that a server that dies time and again is no burden.
+        after: Duration,
+    },
 }
 
 impl Connection {
@@ -91,11 +101,13 @@ impl Connection {
         let (negotiation, step) = Negotiation::new(config.era, config.verdict.map(|it| it.revision));
         let lines = Lines::new(config.limits.message);
         let mut connection = Self {
-            link: Link::new(config, negotiation, false),
+            // Nobody else waits for this server, so there are no waits to be spread.
+            link: Link::new(config, negotiation, false, Seed::new([0; 32])),
             lines,
             out: Vec::new(),
             sent: 0,
             state: State::Closed,
+            restarts: Restarts::default(),
         };
         connection.follow(now.mono, step);
         connection
@@ -212,56 +224,14 @@ impl Connection {
             self.line(now.mono, line);
         }
         self.lines = lines;
-    }
-
-    /// The server's output has ended, or writing to it failed.
-    pub fn handle_end(&mut self, now: Now, end: End) {
-        let what = match end {
-            End::Complete => "the server closed the connection",
-            End::Broken => "the connection to the server broke",
-        };
-        self.handle_failed(now, what);
-    }
-
-    /// The same, with the reason in the words of whoever knows more: how the process exited, what it last
-    /// wrote to stderr.
-    pub fn handle_failed(&mut self, now: Now, reason: &str) {
-        match self.state {
-            State::Closed => {}
-            State::Negotiating { .. } if self.link.negotiation.may_fall_back() => {
-                let ended = CallError::Broken { reason: reason.into(), unsent: true };
-                if let Step::Initialize { revision } = self.link.negotiation.answer(Answer::Unusable(ended)) {
-                    self.state = State::Respawning { revision };
-                    self.link.events.act(Out::Respawn);
-                }
-            }
-            _ => {
-                // A server may exit without ending its last line.
-                let mut lines = core::mem::replace(&mut self.lines, Lines::new(0));
-                if let Some(line) = lines.end() {
-                    self.line(now.mono, line);
-                }
-                let unsent = self.link.envelope.is_none();
-                self.finish(CallError::Broken { reason: reason.into(), unsent });
-            }
-        }
-    }
-
-    /// A new server process has taken the place of the one that ended. Without [`Output::Respawn`] before it,
-    /// this does nothing.
-    pub fn handle_respawned(&mut self, now: Now) {
-        let State::Respawning { revision } = self.state else { return };
-        self.lines = Lines::new(self.link.config.limits.message);
-        self.out.clear();
-        self.sent = 0;
-        self.follow(now.mono, Step::Initialize { revision });
+        self.carry(now.mono);
     }
 
     /// What the connection has to say; `None` when there is nothing more for now.
     pub fn poll_output(&mut self) -> Option<Output> {
-        match self.link.events.pop()? {
+        match self.link.next_out()? {
             Out::Event(event) => Some(Output::Event(event)),
-            Out::Respawn => Some(Output::Respawn),
+            Out::Respawn(after) => Some(Output::Respawn { after }),
             // Those belong to HTTP; nothing here queues them.
             Out::Send(..) | Out::Abort(_) | Out::Refused(..) => None,
         }
@@ -284,7 +254,8 @@ impl Connection {
         };
         let call = self.link.calls.next_deadline().map(|at| (at, WakeReason::Call));
         let round = self.link.calls.next_round().map(|(at, _)| (at, WakeReason::Round));
-        earliest([negotiation, call, round])
+        let listen = self.link.subscriptions.next_wake().map(|at| (at, WakeReason::Resume));
+        earliest([negotiation, call, round, listen])
     }
 
     /// Time has passed. Harmless when it is early, late or repeated.
@@ -302,6 +273,8 @@ impl Connection {
             self.again(now, call);
         }
         self.expire(now);
+        self.link.listen_on(now);
+        self.carry(now);
     }
 
     /// Bytes for the server.
@@ -400,9 +373,11 @@ impl Connection {
                     self.out.push(b'\n');
                 }
                 self.state = State::Open;
+                self.restarts.begin(now);
                 self.link.connect(*details);
                 self.set_level(now);
                 self.launch(now);
+                self.link.resume_listening(now);
             }
             Step::Failed(error) => self.finish(error),
         }
@@ -472,7 +447,7 @@ impl Connection {
         match message {
             Message::Response(response) => self.response(now, response),
             Message::Notification(notification) => {
-                self.link.notification(now, &notification.method, notification.params);
+                self.link.notification(now, None, &notification.method, notification.params);
             }
             Message::Request(request) => self.request(&request),
         }
@@ -496,6 +471,10 @@ impl Connection {
                 Ok(result) => self.link.result(now, id, result),
                 Err(error) => self.link.settle(id, Err(CallError::Server { error, status: None })),
             },
+            None if wire.is_some_and(|wire| self.link.subscriptions.has_stream(wire)) => {
+                let outcome = response.outcome.map_err(|error| CallError::Server { error, status: None });
+                self.link.stream_answered(wire.unwrap_or_default(), outcome);
+            }
             None => {
                 let id = response.id.as_ref().map(|id| id as &dyn core::fmt::Display);
                 self.link.unasked(id, response.outcome.as_ref().err());
@@ -526,6 +505,10 @@ impl Connection {
         match self.link.calls.by_wire(wire) {
             Some(id) => {
                 self.link.settle(id, Err(error));
+                true
+            }
+            None if self.link.subscriptions.has_stream(wire) => {
+                self.link.stream_answered(wire, Err(error));
                 true
             }
             None => false,
@@ -571,6 +554,3 @@ fn write(envelope: &Envelope, out: &mut Vec<u8>, wire: i64, prepared: &Prepared)
 pub(super) fn unserializable(misuse: ApiMisuse) -> CallError {
     CallError::Misuse(misuse)
 }
-
-#[cfg(test)]
-mod tests;

@@ -4,6 +4,7 @@ use super::asks::AskId;
 use super::calls::CallId;
 use super::details::ServerDetails;
 use super::http::{ExchangeId, HttpRequest};
+use super::subscriptions::SubscriptionId;
 use crate::diagnostic::Diagnostic;
 use crate::error::CallError;
 use crate::head::ResponseHead;
@@ -36,6 +37,9 @@ pub enum Event {
     /// A modern server wants a call to be made again and asks nothing: it waits for something else to happen. That is
     /// done after this delay, or sooner with `retry`, or not at all with `stop`.
     Waiting(CallId, Waiting),
+    /// There is news of a subscription: look at `subscription`, and take what there is by `take_notice`. Several news are
+    /// told once until this was polled.
+    Subscription(SubscriptionId),
     /// The server logs.
     Log(LoggingMessageNotificationParams),
     /// Any other notification.
@@ -64,6 +68,7 @@ impl fmt::Debug for Event {
             }
             Self::Retracted(ask) => f.debug_tuple("Retracted").field(ask).finish(),
             Self::Waiting(call, waiting) => f.debug_tuple("Waiting").field(call).field(waiting).finish(),
+            Self::Subscription(id) => f.debug_tuple("Subscription").field(id).finish(),
             Self::Log(params) => {
                 let bytes = params.data.get().len();
                 f.debug_tuple("Log").field(&params.level).field(&format_args!("{bytes} bytes")).finish()
@@ -119,7 +124,7 @@ pub struct Waiting {
 #[derive(Debug)]
 pub(super) enum Out {
     Event(Event),
-    Respawn,
+    Respawn(Duration),
     Send(ExchangeId, Arc<HttpRequest>),
     Abort(ExchangeId),
     Refused(ExchangeId, ResponseHead),
@@ -214,6 +219,7 @@ fn is_unasked(event: &Event) -> bool {
         | Event::Asked(..)
         | Event::Retracted(_)
         | Event::Waiting(..)
+        | Event::Subscription(_)
         | Event::Closed(_) => false,
         Event::Progress(..) | Event::Log(_) | Event::Notification { .. } | Event::Diagnostic(_) => true,
     }

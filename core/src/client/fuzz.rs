@@ -6,9 +6,10 @@
 use super::{
     AskId, CacheEntry, CacheUse, CallId, CallOptions, CallTool, Complete, Config, Connection, Endpoint,
     EraChoice, Event, ExchangeId, Http, HttpOutput, HttpRequest, InputResponse, ListTools, Output,
-    OutputCheck, Pending, Ping, ReadResource, Refusal, ToolReply,
+    OutputCheck, Pending, Ping, ReadResource, Refusal, SubscriptionId, ToolReply,
 };
 use crate::dialect::Revision;
+use crate::entropy::Seed;
 use crate::head::{End, ResponseHead};
 use crate::limits::Limits;
 use crate::model::Json;
@@ -16,6 +17,7 @@ use crate::model::capabilities::{ClientCapabilities, ElicitationCapability, Root
 use crate::model::elicitation::{ElicitAction, ElicitResult};
 use crate::model::lifecycle::Implementation;
 use crate::model::roots::ListRootsResult;
+use crate::model::subscriptions::SubscriptionFilter;
 use crate::model::tools::Tool;
 use crate::time::{Duration, Instant, Now};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -49,11 +51,11 @@ impl<'a> Script<'a> {
         let text = match self.byte() % 16 {
             0 => format(
                 id,
-                "\"result\":{\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":{\"tools\":{},\"resources\":{}}}",
+                "\"result\":{\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":{\"tools\":{\"listChanged\":true},\"resources\":{\"subscribe\":true}}}",
             ),
             1 => format(
                 id,
-                "\"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{},\"resources\":{}}}",
+                "\"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{\"listChanged\":true},\"resources\":{\"subscribe\":true}}}",
             ),
             2 => format(id, "\"result\":{\"protocolVersion\":\"2025-03-26\",\"capabilities\":{}}"),
             3 => format(id, "\"result\":{\"content\":[],\"tools\":[],\"contents\":[]}"),
@@ -75,6 +77,7 @@ impl<'a> Script<'a> {
             ),
             13 => format(id, INPUT_REQUIRED),
             14 => String::from("event: endpoint\ndata: /m\n"),
+            15 if wire & 64 == 0 => acknowledgement(id),
             15 => String::from("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}"),
             _ => {
                 let len = usize::from(self.byte());
@@ -112,14 +115,15 @@ fn answer(request: &[u8], choice: u8) -> Option<String> {
     Some(match &*method {
         "server/discover" => format(
             id,
-            "\"result\":{\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":{\"tools\":{},\"resources\":{}}}",
+            "\"result\":{\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":{\"tools\":{\"listChanged\":true},\"resources\":{\"subscribe\":true}}}",
         ),
         "initialize" => format(
             id,
-            "\"result\":{\"protocolVersion\":\"2025-03-26\",\"capabilities\":{\"tools\":{},\"resources\":{}}}",
+            "\"result\":{\"protocolVersion\":\"2025-03-26\",\"capabilities\":{\"tools\":{\"listChanged\":true},\"resources\":{\"subscribe\":true}}}",
         ),
         "tools/call" if choice % 4 == 1 => format(id, INPUT_REQUIRED),
         "tools/call" if choice % 4 == 2 => format(id, LATER),
+        "subscriptions/listen" if !choice.is_multiple_of(4) => acknowledgement(id),
         _ => {
             let rest = "],\"contents\":[],\"nextCursor\":\"n\",\"ttlMs\":900}";
             format(id, &["\"result\":{\"content\":[],\"tools\":[", TOOL, rest].concat())
@@ -131,9 +135,24 @@ fn format(id: i64, rest: &str) -> String {
     alloc::format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{rest}}}")
 }
 
+fn acknowledgement(id: i64) -> String {
+    alloc::format!(
+        "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/subscriptions/acknowledged\",\"params\":{{\"notifications\":\
+         {{\"toolsListChanged\":true}},\"_meta\":{{\"io.modelcontextprotocol/subscriptionId\":{id}}}}}}}"
+    )
+}
+
+/// Something to listen for.
+fn filter(choice: u8) -> SubscriptionFilter {
+    let filter = SubscriptionFilter::new().tools_list_changed(choice & 1 == 0);
+    let uris = ["x:a", "x:b"].into_iter().take(usize::from(choice / 2 % 3));
+    filter.resource_subscriptions(uris.map(String::from).collect::<Vec<_>>())
+}
+
 const ASKED: usize = 5;
 const KEPT: usize = 2;
 const KEPT_BYTES: usize = 900;
+const LISTENS: usize = 3;
 
 fn config(choice: u8) -> Arc<Config> {
     let era = match choice % 5 {
@@ -150,8 +169,14 @@ fn config(choice: u8) -> Arc<Config> {
     }
     let limits =
         Limits { message: 512, in_flight: 6, notifications: 8, transmit: 2_048, ..Limits::default() };
-    config.limits =
-        Limits { asked: ASKED, call_rounds: 3, cache_entries: KEPT, cache_bytes: KEPT_BYTES, ..limits };
+    config.limits = Limits {
+        asked: ASKED,
+        call_rounds: 3,
+        cache_entries: KEPT,
+        cache_bytes: KEPT_BYTES,
+        listens: LISTENS,
+        ..limits
+    };
     config.check_output = if choice & 64 == 0 { OutputCheck::Strict } else { OutputCheck::Warn };
     Arc::new(config)
 }
@@ -166,6 +191,7 @@ struct Calls {
     asks: BTreeSet<AskId>,
     /// Those that were answered at once with what was kept.
     kept: BTreeSet<CallId>,
+    listens: BTreeSet<SubscriptionId>,
     closed: bool,
 }
 
@@ -220,6 +246,32 @@ fn cache_use(choice: u8) -> CallOptions {
 fn assert_kept(entries: &[CacheEntry]) {
     let bytes: usize = entries.iter().map(|entry| entry.bytes).sum();
     assert!(entries.len() <= KEPT && bytes <= KEPT_BYTES, "what is kept is bounded");
+}
+
+/// Begins, changes or ends a subscription, or looks at its news; the same for both machines.
+macro_rules! listen {
+    ($machine:ident, $at:ident, $calls:ident, $script:ident) => {{
+        let choice = $script.byte();
+        let known = $calls.listens.iter().nth(usize::from(choice / 8 % 4)).copied();
+        match (choice % 8, known) {
+            (0..=2, _) => {
+                if let Ok(id) = $machine.listen($at, filter(choice / 8)) {
+                    $calls.listens.insert(id);
+                }
+            }
+            (3, Some(id)) => drop($machine.relisten($at, id, filter(choice / 16))),
+            (4, Some(id)) => {
+                $machine.unlisten($at, id);
+                $calls.listens.remove(&id);
+            }
+            (_, Some(id)) => {
+                while $machine.take_notice(id).is_some() {}
+                let _ = $machine.subscription(id).map(super::Subscription::unsupported);
+            }
+            _ => {}
+        }
+        assert!($calls.listens.len() <= LISTENS, "subscriptions are bounded");
+    }};
 }
 
 /// A byte stream.
@@ -278,8 +330,9 @@ pub fn fuzz_connection(data: &[u8]) {
                 }
             }
             13 => connection.advance(usize::from(script.byte())),
-            14 => match script.byte() % 5 {
+            14 => match script.byte() % 7 {
                 4 => connection.learn_tool(&tool(script.byte())),
+                5 | 6 => listen!(connection, at, calls, script),
                 0 => {
                     drop(connection.start(at, &Ping, CallOptions::new()).map(|it| connection.forget(it.id())))
                 }
@@ -334,7 +387,15 @@ pub fn fuzz_connection(data: &[u8]) {
     }
     calls.open.retain(|_, pending| connection.take(pending).is_none());
     assert!(calls.open.is_empty(), "every call has ended");
-    assert_eq!((connection.calls(), connection.asks(), connection.poll_timeout()), (0, 0, None));
+    for id in core::mem::take(&mut calls.listens) {
+        assert!(
+            connection.subscription(id).is_some_and(|it| it.ended().is_some()),
+            "every subscription has ended"
+        );
+        connection.unlisten(at, id);
+    }
+    let held = (connection.calls(), connection.asks(), connection.subscriptions());
+    assert_eq!((held, connection.poll_timeout()), ((0, 0, 0), None));
 }
 
 /// What was written ends with a whole line.
@@ -349,8 +410,8 @@ pub fn fuzz_http(data: &[u8]) {
     let choice = script.byte();
     let Ok(endpoint) = Endpoint::parse("http://localhost:1/mcp") else { return };
     let mut http = match choice & 64 {
-        0 => Http::new(now(time), config(choice), endpoint),
-        _ => Http::http_sse(now(time), config(choice), endpoint),
+        0 => Http::new(now(time), config(choice), endpoint, Seed::new([3; 32])),
+        _ => Http::http_sse(now(time), config(choice), endpoint, Seed::new([3; 32])),
     };
     let mut calls = Calls::default();
     let mut exchanges: Vec<(ExchangeId, Arc<HttpRequest>)> = Vec::new();
@@ -415,7 +476,8 @@ pub fn fuzz_http(data: &[u8]) {
             }
             (14, _) => {
                 let options = cache_use(script.byte());
-                match script.byte() % 5 {
+                match script.byte() % 7 {
+                    5 | 6 => listen!(http, at, calls, script),
                     0 => http.set_header("authorization", [script.byte() % 2 + b'a']),
                     1 => http.clear_cache(),
                     4 => assert!(http.learn_tool(&tool(script.byte())).is_ok(), "it has no annotation"),
@@ -469,7 +531,12 @@ pub fn fuzz_http(data: &[u8]) {
     drain(&mut http, &mut calls, &mut exchanges);
     assert!(calls.open.is_empty(), "every call has ended");
     assert_eq!(http.held(), 0);
-    assert_eq!((http.calls(), http.exchanges(), http.asks(), http.poll_timeout()), (0, 0, 0, None));
+    for id in core::mem::take(&mut calls.listens) {
+        assert!(http.subscription(id).is_some_and(|it| it.ended().is_some()), "every subscription has ended");
+        http.unlisten(now(time), id);
+    }
+    let held = (http.calls(), http.exchanges(), http.asks(), http.subscriptions());
+    assert_eq!((held, http.poll_timeout()), ((0, 0, 0, 0), None));
 }
 
 fn drain(http: &mut Http, calls: &mut Calls, exchanges: &mut Vec<(ExchangeId, Arc<HttpRequest>)>) {

@@ -3,6 +3,7 @@
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http>
 
 mod asks;
+mod end;
 mod endpoint;
 mod exchange;
 mod kept;
@@ -15,6 +16,7 @@ mod resume;
 mod send;
 mod sse;
 mod state;
+mod subscribe;
 #[cfg(test)]
 mod tests;
 
@@ -37,6 +39,7 @@ use super::reply::Pending;
 use super::request::{self, Prepared, Source};
 use super::verdict::{Transport, Verdict};
 use crate::dialect::{Era, Revision};
+use crate::entropy::Seed;
 use crate::error::CallError;
 use crate::head::{End, Headers, RequestHead, ResponseHead};
 use crate::time::{Duration, Instant, Now, WakeReason, earliest};
@@ -133,6 +136,8 @@ pub struct Http {
     listening: Listening,
     /// The server speaks HTTP with SSE.
     sse: Option<Sse>,
+    /// The exchanges that carry subscriptions, by the ids of their requests.
+    streams: BTreeMap<i64, ExchangeId>,
     /// The server is to be told that the roots have changed.
     roots_news: bool,
     wakes: BTreeSet<(Instant, Wake)>,
@@ -185,15 +190,13 @@ struct Flight {
 /// again, before it is cut off.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// How long the end of a session is waited for.
-const FAREWELL: Duration = Duration::from_secs(2);
-
 impl Http {
-    /// A client of the server at `endpoint`. What is spoken there is found out.
-    pub fn new(now: Now, config: Arc<Config>, endpoint: Endpoint) -> Self {
+    /// A client of the server at `endpoint`. What is spoken there is found out. By `seed` the moments are spread at
+    /// which clients of one server try again what failed.
+    pub fn new(now: Now, config: Arc<Config>, endpoint: Endpoint, seed: Seed) -> Self {
         let before = config.verdict;
         let (negotiation, step) = Negotiation::new(config.era, before.map(|before| before.revision));
-        let mut http = Self::idle(config, endpoint, negotiation);
+        let mut http = Self::idle(config, endpoint, negotiation, seed);
         match (step, before) {
             (Step::Initialize { revision }, Some(Verdict { transport: Transport::HttpSse, .. })) => {
                 http.find_messages(now.mono, revision, sse::Why::Assumed);
@@ -204,10 +207,10 @@ impl Http {
     }
 
     /// One that has not begun.
-    fn idle(config: Arc<Config>, endpoint: Endpoint, negotiation: Negotiation) -> Self {
+    fn idle(config: Arc<Config>, endpoint: Endpoint, negotiation: Negotiation, seed: Seed) -> Self {
         let headers = config.headers.clone();
         Self {
-            link: Link::new(config, negotiation, true),
+            link: Link::new(config, negotiation, true, seed),
             endpoint,
             headers,
             state: State::Closed,
@@ -222,6 +225,7 @@ impl Http {
             held: BTreeMap::new(),
             listening: Listening::default(),
             sse: None,
+            streams: BTreeMap::new(),
             roots_news: false,
             wakes: BTreeSet::new(),
         }
@@ -291,33 +295,37 @@ impl Http {
     /// The head of a response.
     pub fn handle_head(&mut self, now: Now, exchange: ExchangeId, head: ResponseHead) {
         self.head(now.mono, exchange, &head);
+        self.carry(now.mono);
     }
 
     /// A part of the body of a response.
     pub fn handle_body(&mut self, now: Now, exchange: ExchangeId, bytes: &[u8]) {
         self.body(now.mono, exchange, bytes);
+        self.carry(now.mono);
     }
 
     /// The response has ended.
     pub fn handle_end(&mut self, now: Now, exchange: ExchangeId, end: End) {
         self.end(now.mono, exchange, end);
+        self.carry(now.mono);
     }
 
     /// The request could not be sent, or its response not be read, for this reason. `unsent` when the server
     /// surely never saw it.
     pub fn handle_failed(&mut self, now: Now, exchange: ExchangeId, reason: &str, unsent: bool) {
         self.failed(now.mono, exchange, reason, unsent);
+        self.carry(now.mono);
     }
 
     /// What the client has to say; `None` when there is nothing more for now.
     pub fn poll_output(&mut self) -> Option<HttpOutput> {
-        match self.link.events.pop()? {
+        match self.link.next_out()? {
             Out::Event(event) => Some(HttpOutput::Event(event)),
             Out::Send(exchange, request) => Some(HttpOutput::Send { exchange, request }),
             Out::Abort(exchange) => Some(HttpOutput::Abort(exchange)),
             Out::Refused(exchange, head) => Some(HttpOutput::Refused { exchange, head }),
             // That belongs to byte streams; nothing here queues it.
-            Out::Respawn => None,
+            Out::Respawn(_) => None,
         }
     }
 
@@ -341,13 +349,14 @@ impl Http {
             State::Open | State::Closed => None,
         };
         let call = self.link.calls.next_deadline().map(|at| (at, WakeReason::Call));
+        let listen = self.link.subscriptions.next_wake().map(|at| (at, WakeReason::Resume));
         let wake = self.wakes.first().map(|&(at, wake)| match wake {
             Wake::Cut(_) => (at, WakeReason::Linger),
             Wake::Resume(_) | Wake::Listen => (at, WakeReason::Resume),
             Wake::Held(_) => (at, WakeReason::Authorization),
         });
         let round = self.link.calls.next_round().map(|(at, _)| (at, WakeReason::Round));
-        earliest([state, call, round, wake])
+        earliest([state, call, round, listen, wake])
     }
 
     /// Time has passed. Harmless when it is early, late or repeated.
@@ -380,36 +389,18 @@ impl Http {
             match wake {
                 Wake::Cut(exchange) => self.abort(exchange),
                 Wake::Resume(call) => self.resume(call),
-                Wake::Listen => self.listen(),
+                Wake::Listen => self.offer_stream(),
                 Wake::Held(exchange) => self.held_for_too_long(now, exchange),
             }
         }
+        self.link.listen_on(now);
+        self.carry(now);
     }
 
     /// How the server was found to speak, once that is known; for the next connection to it.
     pub fn verdict(&self) -> Option<Verdict> {
         let transport = if self.sse.is_some() { Transport::HttpSse } else { Transport::StreamableHttp };
         self.details().map(|details| Verdict::new(transport, details.revision))
-    }
-
-    /// Ends it: calls under way settle as broken, and a legacy session is deleted (HTTPL-51).
-    /// [`Event::Closed`] comes when the server has answered that, or did not in two seconds.
-    pub fn close(&mut self, now: Now) {
-        if matches!(self.state, State::Closed | State::Ending { .. }) {
-            return;
-        }
-        let reason = "the client was closed".into();
-        let error = CallError::Broken { reason, unsent: false };
-        self.drop_all();
-        self.link.settle_all(&error);
-        self.link.drop_requests();
-        if self.session.is_none() {
-            return self.finish(error);
-        }
-        let revision = self.link.envelope.as_ref().map(request::Envelope::revision);
-        let head = self.plain_head("DELETE", revision);
-        self.send(Purpose::Delete, HttpRequest { head, body: Vec::new() }, revision);
-        self.state = State::Ending { deadline: now.mono + FAREWELL, error };
     }
 
     /// Takes a step of the negotiation.
@@ -454,7 +445,7 @@ impl Http {
         if !matches!(self.state, State::Announcing { .. }) {
             return;
         }
-        self.listen();
+        self.offer_stream();
         if self.listening.exchange.is_some() {
             self.state = State::Listening { deadline: now + listen::WAIT };
         } else {
@@ -476,6 +467,7 @@ impl Http {
             self.tell_roots(now);
         }
         self.launch_waiting(now);
+        self.link.resume_listening(now);
     }
 
     fn launch_waiting(&mut self, now: Instant) {
@@ -504,6 +496,7 @@ impl Http {
     fn reopen(&mut self, now: Instant) {
         self.session = None;
         self.link.drop_requests();
+        self.link.suspend_listening();
         self.stop_listening();
         self.generation = self.generation.wrapping_add(1);
         let offered = match self.link.envelope.take() {
@@ -557,21 +550,6 @@ impl Http {
         match self.refreshes.remove(&call) {
             Some(refresh) => self.refreshed(now, call, refresh, outcome),
             None => self.link.settle(call, outcome),
-        }
-    }
-
-    fn finish(&mut self, error: CallError) {
-        self.drop_all();
-        self.state = State::Closed;
-        self.session = None;
-        self.link.close(error);
-    }
-
-    /// The server has ended the session, or will not say so.
-    fn ended(&mut self) {
-        if let State::Ending { error, .. } = &self.state {
-            let error = error.clone();
-            self.finish(error);
         }
     }
 

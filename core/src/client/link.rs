@@ -1,6 +1,7 @@
 //! What a byte stream and HTTP have in common: the calls, the era, the events.
 
 use super::asks::{Asker, Asks};
+use super::backoff::Backoff;
 use super::cache::{Cache, Freshness};
 use super::calls::{CallId, Calls, Patience, Reply};
 use super::config::{CallOptions, Config};
@@ -10,8 +11,10 @@ use super::event::{Event, Events, Progress};
 use super::negotiate::Negotiation;
 use super::reply::{Around, Pending, RawReply};
 use super::request::{Envelope, Source};
+use super::subscriptions::{About, Subscriptions};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Era, METHODS, MethodKind, Side};
+use crate::entropy::Seed;
 use crate::error::{CallError, ErrorObject};
 use crate::model::Json;
 use crate::model::cancellation::CancelledNotificationParams;
@@ -40,6 +43,8 @@ pub(super) struct Link {
     pub(super) cache: Cache,
     pub(super) asks: Asks,
     pub(super) events: Events,
+    pub(super) subscriptions: Subscriptions,
+    pub(super) backoff: Backoff,
     /// Tools, as they were listed.
     pub(super) definitions: Definitions,
     /// Whether it is HTTP, where arguments may go into headers.
@@ -48,7 +53,7 @@ pub(super) struct Link {
 }
 
 impl Link {
-    pub(super) fn new(config: Arc<Config>, negotiation: Negotiation, http: bool) -> Self {
+    pub(super) fn new(config: Arc<Config>, negotiation: Negotiation, http: bool, seed: Seed) -> Self {
         let definitions = Definitions::new(config.check_output != OutputCheck::Off);
         let calls = Calls::new(config.limits.in_flight);
         // Only over HTTP does a client outlive the server being out of reach.
@@ -64,6 +69,8 @@ impl Link {
             cache,
             asks,
             events,
+            subscriptions: Subscriptions::new(),
+            backoff: Backoff::new(seed),
             definitions,
             http,
             closed: None,
@@ -72,12 +79,7 @@ impl Link {
 
     /// Whether a call may be made now, or as soon as the era is known.
     pub(super) fn admit(&self, source: &impl Source) -> Result<(), CallError> {
-        if let Some(error) = &self.closed {
-            return Err(match error.clone() {
-                CallError::Broken { reason, .. } => CallError::Broken { reason, unsent: true },
-                error => error,
-            });
-        }
+        self.alive()?;
         self.calls.room()?;
         self.possible(source)
     }
@@ -111,6 +113,15 @@ impl Link {
         let (output, diagnostic) = self.definitions.output(tool, &self.config.limits);
         diagnostic.into_iter().for_each(|diagnostic| self.events.diagnose(diagnostic));
         self.calls.put_output(call, output);
+    }
+
+    /// Whether anything can be asked of the server; if not, why.
+    pub(super) fn alive(&self) -> Result<(), CallError> {
+        match self.closed.clone() {
+            None => Ok(()),
+            Some(CallError::Broken { reason, .. }) => Err(CallError::Broken { reason, unsent: true }),
+            Some(error) => Err(error),
+        }
     }
 
     /// Whether the server, if it is known yet, has `method`, and declared the capability for it.
@@ -172,6 +183,9 @@ impl Link {
 
     /// Ends a call, and says so unless nobody waits for it.
     pub(super) fn settle(&mut self, id: CallId, outcome: Result<Reply, CallError>) {
+        if let Some(uri) = self.watched_by(id) {
+            self.watched(&uri, outcome.as_ref().map(|_| ()).map_err(CallError::clone));
+        }
         if let Err(error) = &outcome {
             self.failed(id, error);
         }
@@ -188,10 +202,19 @@ impl Link {
         if self.closed.is_some() {
             return;
         }
+        self.end_listening(&error);
         self.settle_all(&error);
         self.drop_requests();
         self.closed = Some(error.clone());
         self.events.push(Event::Closed(error));
+    }
+
+    /// The process of the server is gone, and another will come.
+    pub(super) fn lose(&mut self, error: &CallError) {
+        self.envelope = None;
+        self.suspend_listening();
+        self.settle_all(error);
+        self.drop_requests();
     }
 
     /// Ends every call under way.
@@ -250,8 +273,15 @@ impl Link {
         self.details.as_deref().is_some_and(|details| details.revision.dialect().batching)
     }
 
-    /// A notification of the server.
-    pub(super) fn notification(&mut self, now: Instant, method: &str, params: Option<&RawValue>) {
+    /// A notification of the server; `on` is the request that opened the stream which brought it, if only that stream
+    /// did. Every notification passes here first, before anybody hears of it.
+    pub(super) fn notification(
+        &mut self,
+        now: Instant,
+        on: Option<i64>,
+        method: &str,
+        params: Option<&RawValue>,
+    ) {
         self.invalidate(method, params);
         match method {
             "notifications/progress" => self.progress(now, params),
@@ -262,14 +292,35 @@ impl Link {
             // Names a request of the server, or a subscription.
             "notifications/cancelled" => {
                 let named = read_params::<CancelledNotificationParams>(params).and_then(|it| it.request_id);
-                if let Some(id) = named {
+                if let Some(id) = named
+                    && !self.stream_cancelled(&id)
+                {
                     self.server_cancels(&id);
                 }
             }
+            "notifications/subscriptions/acknowledged" if self.stream_acknowledged(now, on, params) => {}
             _ => {
+                self.tell_of(on, method, params);
                 let params = params.map(Json::from);
                 self.events.push(Event::Notification { method: method.to_owned(), params });
             }
+        }
+    }
+
+    /// Tells whoever listens for it.
+    fn tell_of(&mut self, on: Option<i64>, method: &str, params: Option<&RawValue>) {
+        if self.subscriptions.len() == 0 {
+            return;
+        }
+        let about = About::of(params);
+        match self.details.as_deref().map(ServerDetails::era) {
+            Some(Era::Modern) => self.tell_listener(on, method, params, about),
+            Some(Era::Legacy) => {
+                if let Some(change) = about.change(method) {
+                    self.tell_listeners(&change);
+                }
+            }
+            None => {}
         }
     }
 

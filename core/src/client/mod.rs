@@ -32,6 +32,7 @@
 
 mod answer;
 mod asks;
+mod backoff;
 mod cache;
 mod call;
 mod calls;
@@ -54,6 +55,7 @@ mod reply;
 mod request;
 mod resources;
 mod rounds;
+mod subscriptions;
 #[cfg(test)]
 mod testing;
 mod verdict;
@@ -76,4 +78,7 @@ pub use pages::Pages;
 pub use prompts::GetPrompt;
 pub use reply::{Pending, RawReply, ToolReply};
 pub use resources::ReadResource;
+pub use subscriptions::{Notice, Subscription, SubscriptionId};
 pub use verdict::{Transport, Verdict};
+
+pub use crate::change::Change;

@@ -23,7 +23,6 @@ use super::session::SessionState;
 use super::subscription;
 use super::target::{ProtocolRequest, Target};
 use super::visible::{View, Viewer};
-use super::wanted::Wanted;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Era, Revision};
 use crate::error::{ApiMisuse, PeerError, code};
@@ -34,6 +33,7 @@ use crate::model::logging::LoggingLevel;
 use crate::model::meta::RequestMeta;
 use crate::model::{In, Json};
 use crate::text;
+use crate::wanted::Wanted;
 use crate::wire::jsonrpc::{self, Notification, ProgressToken, Request, RequestId};
 
 /// The members of `params` that any method here looks at. One pass over the text finds them; each is decoded

@@ -7,11 +7,11 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::change::Change;
 use super::exchange::ExchangeId;
 use super::subscription::Admission;
-use super::wanted::{Wanted, at_or_above};
+use crate::change::Change;
 use crate::limits::Limits;
+use crate::wanted::{Wanted, at_or_above};
 
 /// The open subscriptions of one HTTP server.
 pub struct Listeners {

@@ -10,7 +10,6 @@ mod asks;
 mod batch;
 mod call;
 mod catalog;
-mod change;
 mod config;
 mod connection;
 mod cors;
@@ -48,11 +47,11 @@ mod tools;
 mod transmit;
 mod uri;
 mod visible;
-mod wanted;
 
+pub use crate::change::Change;
+pub use crate::wanted::{Wanted, Watched};
 pub use asks::{Answer, AskError, AskId, ClientResponse, askable};
 pub use call::{Call, CallId, Progress, WriteResult, missing_capabilities, resource_not_found};
-pub use change::Change;
 pub use config::{CacheHint, Config, ListChanges, Revisions};
 pub use connection::{Connection, ListenId, Output};
 pub use cors::Cors;
@@ -78,4 +77,3 @@ pub use target::{Completable, Completing, ProtocolRequest, Target, TemplateRead}
 pub use token::{AuthRefusal, BearerToken, Grant};
 pub use tools::{ToolEntry, Tools};
 pub use visible::{Item, Viewer, Visibility};
-pub use wanted::{Wanted, Watched};

@@ -7,9 +7,9 @@ use serde::Serialize;
 use serde::ser::SerializeMap;
 
 use super::call::Progress;
-use super::change::Change;
 use super::custom;
 use super::in_flight::Running;
+use crate::change::Change;
 use crate::dialect::Revision;
 use crate::error::ApiMisuse;
 use crate::model::cancellation::CancelledNotificationParams;

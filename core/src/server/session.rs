@@ -6,14 +6,13 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use core::fmt;
 
-use super::change::Change;
 use super::config::Config;
 use super::dispatch::Plan;
 use super::principal::Principal;
 use super::refusal::Refusal;
 use super::subscription::too_many_watched;
 use super::visible::Viewer;
-use super::wanted::Watched;
+use crate::change::Change;
 use crate::dialect::Revision;
 use crate::limits::Limits;
 use crate::model::capabilities::ClientCapabilities;
@@ -21,6 +20,7 @@ use crate::model::lifecycle::{Implementation, InitializeRequestParams};
 use crate::model::logging::LoggingLevel;
 use crate::model::meta::RequestMeta;
 use crate::model::{In, Json};
+use crate::wanted::Watched;
 
 /// Who the client says it is, and what it can do.
 ///

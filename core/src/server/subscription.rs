@@ -3,13 +3,10 @@
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions>
 
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
 use alloc::string::ToString;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::fmt;
 
-use super::change::Change;
 use super::config::Config;
 use super::notify;
 use super::principal::Principal;
@@ -17,7 +14,8 @@ use super::refusal::Refusal;
 use super::session::ClientDetails;
 use super::uri;
 use super::visible::{View, Viewer};
-use super::wanted::{Wanted, Watched};
+use crate::backlog::Backlog;
+use crate::change::Change;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Revision;
 use crate::error::{ApiMisuse, ErrorObject, code};
@@ -28,6 +26,7 @@ use crate::model::subscriptions::{
     SubscriptionFilter, SubscriptionsAcknowledgedNotificationParams, SubscriptionsListenRequestParams,
 };
 use crate::model::{In, Json, WithMeta};
+use crate::wanted::{Wanted, Watched};
 use crate::wire::jsonrpc::{self, RequestId};
 
 /// Somebody wants to listen. Answer it with an [`Admission`].
@@ -144,34 +143,12 @@ impl Subscription {
 }
 
 /// Changes that a listener is still to be told, oldest first, each once.
-#[derive(Default)]
-pub(super) struct Waiting {
-    changes: VecDeque<Change>,
-    bytes: usize,
-    repeats: u64,
-    lost: u64,
-}
-
-/// Prints how many they are: URIs may hold secrets.
-impl fmt::Debug for Waiting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Waiting({} changes, {} bytes)", self.changes.len(), self.bytes)
-    }
-}
-
-/// About what a notification has besides a URI.
-const ENVELOPE: usize = 160;
-
-fn size(change: &Change) -> usize {
-    match change {
-        Change::Resource(uri) => ENVELOPE + uri.len(),
-        _ => ENVELOPE,
-    }
-}
+#[derive(Debug, Default)]
+pub(super) struct Waiting(Backlog<Change>);
 
 impl Waiting {
     pub(super) fn is_empty(&self) -> bool {
-        self.changes.is_empty()
+        self.0.is_empty()
     }
 
     /// Adds a change if it has to wait: because enough is on its way, or because others wait already. Says
@@ -179,44 +156,22 @@ impl Waiting {
     pub(super) fn keep_back(&mut self, ahead: bool, change: &Change, limits: &Limits) -> bool {
         let waits = ahead || !self.is_empty();
         if waits {
-            self.push(change, limits);
+            self.0.push(change.clone(), limits);
         }
         waits
     }
 
-    /// Adds a change. One that waits already is told once, as late as the last of them. Past the bound the oldest
-    /// is lost.
-    fn push(&mut self, change: &Change, limits: &Limits) {
-        if let Some(place) = self.changes.iter().position(|waiting| waiting == change) {
-            self.repeats += 1;
-            let waiting = self.changes.remove(place);
-            return self.changes.extend(waiting);
-        }
-        self.bytes += size(change);
-        self.changes.push_back(change.clone());
-        while self.changes.len() > limits.notifications || self.bytes > limits.notification_bytes {
-            let Some(oldest) = self.changes.pop_front() else { return };
-            self.bytes -= size(&oldest);
-            self.lost += 1;
-        }
-    }
-
     pub(super) fn pop(&mut self) -> Option<Change> {
-        let change = self.changes.pop_front()?;
-        self.bytes -= size(&change);
-        if self.changes.is_empty() {
-            self.changes = VecDeque::new();
-        }
-        Some(change)
+        self.0.pop()
     }
 
     /// What was left out since last time, for people on this side; once all that waited is on its way.
     pub(super) fn report(&mut self) -> Option<Diagnostic> {
-        let (repeats, lost) = (self.repeats, self.lost);
+        let (repeats, lost) = self.0.left_out();
         if !self.is_empty() || (repeats, lost) == (0, 0) {
             return None;
         }
-        (self.repeats, self.lost) = (0, 0);
+        self.0.forget_left_out();
         let detail = alloc::format!(
             "the client reads too slowly: {repeats} notifications that repeat others were left out, {lost} lost"
         );

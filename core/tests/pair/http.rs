@@ -104,7 +104,7 @@ impl World {
             }
             timeline.after(Duration::from_secs(70), Event::Close(index));
             let config = Arc::new(tools::client(era));
-            let http = client::Http::new(Now::default(), config, endpoint.clone());
+            let http = client::Http::new(Now::default(), config, endpoint.clone(), Seed::new([9; 32]));
             Client { http, ledger: Ledger::default(), wires: BTreeMap::new() }
         });
         let clients = clients.collect();

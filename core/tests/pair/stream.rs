@@ -193,7 +193,7 @@ impl Pair {
         while let Some(output) = ends.client.poll_output() {
             match output {
                 client::Output::Event(event) => ends.ledger.note(event, &mut At(&mut ends.client, now)),
-                client::Output::Respawn => {
+                client::Output::Respawn { .. } => {
                     ends.server.handle_end(now, End::Broken);
                     ends.server = server::Connection::new(Arc::clone(&ends.config));
                     ends.process += 1;

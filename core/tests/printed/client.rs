@@ -6,6 +6,7 @@ use mcp_proto::client::{
     AskId, CallOptions, CallTool, Config, Connection, Custom, Endpoint, EraChoice, Event, ExchangeId,
     GetPrompt, Http, HttpOutput, HttpRequest, InputResponse, Output, ReadResource,
 };
+use mcp_proto::entropy::Seed;
 use mcp_proto::head::{End, ResponseHead};
 use mcp_proto::model::{
     ClientCapabilities, ElicitResult, ElicitationCapability, Implementation, Json, LoggingLevel,
@@ -185,7 +186,7 @@ impl Web {
         let endpoint = Endpoint::parse(&format!("https://h.example/mcp?key={SECRET}")).unwrap();
         let mut reader = Reader::default();
         reader.read("endpoint", &endpoint);
-        let client = Http::new(now(), config(era), endpoint);
+        let client = Http::new(now(), config(era), endpoint, Seed::new([9; 32]));
         let mut web = Self { client, reader, asked: Vec::new(), sent: Vec::new() };
         web.read("opening");
         let (exchange, body) = web.next();

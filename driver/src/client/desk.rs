@@ -6,16 +6,17 @@ use std::sync::{Arc, MutexGuard};
 use std::task::{Poll, Waker};
 
 use mcp_proto::client::{
-    AskId, CacheEntry, Call, CallId, CallOptions, Event, InputResponse, Pending, Refusal, ServerDetails,
-    Waiting,
+    AskId, CacheEntry, Call, CallId, CallOptions, Event, InputResponse, Notice, Pending, Refusal,
+    ServerDetails, Subscription, SubscriptionId, Waiting,
 };
 use mcp_proto::error::{ApiMisuse, CallError};
-use mcp_proto::model::{InputRequest, Tool};
+use mcp_proto::model::{InputRequest, SubscriptionFilter, Tool};
 use mcp_proto::time::Now;
 
 use super::Hooks;
 use super::asked::{self, Asked, Questions};
 use super::calls::{CallFuture, Cancel, Options, Owner, ProgressHook};
+use super::subscription::{self, Listeners};
 use super::waiting::Wait;
 use crate::context::Report;
 use crate::deprecated::Said;
@@ -46,6 +47,12 @@ pub(super) trait Machine: Send {
     fn clear_cache(&mut self);
     fn learn_tool(&mut self, tool: &Tool) -> Result<(), String>;
     fn has_output(&self) -> bool;
+    fn listen(&mut self, now: Now, wanted: SubscriptionFilter) -> Result<SubscriptionId, CallError>;
+    fn relisten(&mut self, now: Now, id: SubscriptionId, wanted: SubscriptionFilter)
+    -> Result<(), CallError>;
+    fn unlisten(&mut self, now: Now, id: SubscriptionId);
+    fn subscription(&self, id: SubscriptionId) -> Option<&Subscription>;
+    fn take_notice(&mut self, id: SubscriptionId) -> Option<Notice>;
 }
 
 /// A client machine behind a lock, with whatever moves its bytes.
@@ -79,6 +86,7 @@ pub(super) struct Desk {
     /// The calls that somebody waits for.
     seats: BTreeMap<CallId, Seat>,
     pub(super) questions: Questions,
+    pub(super) listeners: Listeners,
     /// What was said to be deprecated.
     pub(super) said: Said,
 }
@@ -99,6 +107,7 @@ pub(super) enum Effect {
     Ask(AskId, Arc<InputRequest>),
     Cancel(Asked),
     Wait(CallId, Waiting),
+    Watched(SubscriptionId, Vec<Waker>),
     Hook(Event),
 }
 
@@ -134,6 +143,10 @@ impl Desk {
                 None => Effect::Wake(Vec::new()),
             },
             Event::Waiting(call, waiting) => Effect::Wait(call, waiting),
+            Event::Subscription(id) if self.listeners.watches(id) => {
+                Effect::Watched(id, self.listeners.wake(id))
+            }
+            Event::Subscription(id) => Effect::Wake(self.listeners.wake(id)),
             event => Effect::Hook(event),
         }
     }
@@ -155,6 +168,10 @@ impl Effect {
                 if let Some(hear) = &hooks.wait {
                     hook::call(|| hear(Wait::new(waiting, call, link)));
                 }
+            }
+            Self::Watched(id, wakers) => {
+                wakers.into_iter().for_each(Waker::wake);
+                subscription::hear_watched(link, id);
             }
             Self::Hook(Event::Log(message)) => {
                 if let Some(hear) = &hooks.log {

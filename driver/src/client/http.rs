@@ -12,11 +12,12 @@ use std::task::Waker;
 
 use mcp_proto::client::{
     AskId, CacheEntry, Call, CallId, CallOptions, Config, Endpoint as Url, Http, HttpOutput, InputResponse,
-    Pending, Refusal, Verdict,
+    Notice, Pending, Refusal, Subscription, SubscriptionId, Verdict,
 };
+use mcp_proto::entropy::Seed;
 use mcp_proto::error::{ApiMisuse, CallError};
 use mcp_proto::head::End;
-use mcp_proto::model::Tool;
+use mcp_proto::model::{SubscriptionFilter, Tool};
 use mcp_proto::time::{Instant, Now};
 use mcp_proto::wire::http1::ConnectionId;
 
@@ -38,7 +39,7 @@ use crate::wake::WakerSlot;
 pub use self::exchanger::{Exchanger, Outgoing, Response};
 
 /// How the machine begins: with Streamable HTTP or with HTTP with SSE.
-pub(super) type Begin = fn(Now, Arc<Config>, Url) -> Http;
+pub(super) type Begin = fn(Now, Arc<Config>, Url, Seed) -> Http;
 
 /// How requests get to the server.
 #[derive(Clone, Default)]
@@ -132,6 +133,31 @@ impl Machine for Carried {
 
     fn has_output(&self) -> bool {
         self.guarded.http.has_output()
+    }
+
+    fn listen(&mut self, now: Now, wanted: SubscriptionFilter) -> Result<SubscriptionId, CallError> {
+        self.guarded.http.listen(now, wanted)
+    }
+
+    fn relisten(
+        &mut self,
+        now: Now,
+        id: SubscriptionId,
+        wanted: SubscriptionFilter,
+    ) -> Result<(), CallError> {
+        self.guarded.http.relisten(now, id, wanted)
+    }
+
+    fn unlisten(&mut self, now: Now, id: SubscriptionId) {
+        self.guarded.http.unlisten(now, id);
+    }
+
+    fn subscription(&self, id: SubscriptionId) -> Option<&Subscription> {
+        self.guarded.http.subscription(id)
+    }
+
+    fn take_notice(&mut self, id: SubscriptionId) -> Option<Notice> {
+        self.guarded.http.take_notice(id)
     }
 }
 
@@ -265,6 +291,7 @@ impl<R: Runtime> HttpClient<R> {
             }
             None => (Route::direct(&url), Carrier::Pool(Pooled::new(&config.limits))),
         };
+        let seed = runtime.seed().map_err(|error| Error::io("reading entropy", error))?;
         #[cfg(feature = "auth")]
         let guard = match hooks.authorize.clone() {
             Some(options) => Some(Guard::new(runtime, options, &config.limits, server)?),
@@ -279,7 +306,7 @@ impl<R: Runtime> HttpClient<R> {
             inner: Mutex::new(desk::Inner {
                 machine: Carried {
                     guarded: Guarded {
-                        http: begin(now, config, url),
+                        http: begin(now, config, url, seed),
                         #[cfg(feature = "auth")]
                         guard,
                     },
@@ -309,7 +336,11 @@ impl<R: Runtime> HttpClient<R> {
     /// Ends the connection, and with it a legacy session.
     pub(super) fn close(&self) {
         let now = self.runtime.now();
-        self.lock().machine.guarded.http.close(now);
+        {
+            let mut inner = self.lock();
+            inner.desk.listeners.stop_watching();
+            inner.machine.guarded.http.close(now);
+        }
         self.turn();
     }
 

@@ -7,11 +7,12 @@ use std::task::Waker;
 use std::time::Duration;
 
 use mcp_proto::client::{
-    AskId, CacheEntry, Call, CallId, CallOptions, Config, Connection, InputResponse, Output, Pending, Refusal,
+    AskId, CacheEntry, Call, CallId, CallOptions, Config, Connection, InputResponse, Notice, Output, Pending,
+    Refusal, Subscription, SubscriptionId,
 };
 use mcp_proto::error::{ApiMisuse, CallError};
 use mcp_proto::head::End;
-use mcp_proto::model::Tool;
+use mcp_proto::model::{SubscriptionFilter, Tool};
 use mcp_proto::time::{Instant, Now};
 
 use super::desk::{self, Desk, Inner, Link, Machine};
@@ -103,6 +104,31 @@ impl Machine for Connection {
     fn has_output(&self) -> bool {
         self.has_output()
     }
+
+    fn listen(&mut self, now: Now, wanted: SubscriptionFilter) -> Result<SubscriptionId, CallError> {
+        self.listen(now, wanted)
+    }
+
+    fn relisten(
+        &mut self,
+        now: Now,
+        id: SubscriptionId,
+        wanted: SubscriptionFilter,
+    ) -> Result<(), CallError> {
+        self.relisten(now, id, wanted)
+    }
+
+    fn unlisten(&mut self, now: Now, id: SubscriptionId) {
+        self.unlisten(now, id);
+    }
+
+    fn subscription(&self, id: SubscriptionId) -> Option<&Subscription> {
+        self.subscription(id)
+    }
+
+    fn take_notice(&mut self, id: SubscriptionId) -> Option<Notice> {
+        self.take_notice(id)
+    }
 }
 
 impl<R: Runtime> LineClient<R> {
@@ -154,7 +180,11 @@ impl<R: Runtime> LineClient<R> {
     /// Ends the connection; the process at the other end sees its input closed.
     pub(super) fn close(&self) {
         let now = self.runtime.now();
-        self.lock().machine.close(now);
+        {
+            let mut inner = self.lock();
+            inner.desk.listeners.stop_watching();
+            inner.machine.close(now);
+        }
         self.turn();
         if let Some(child) = &self.server().child {
             child.release();
@@ -198,8 +228,29 @@ impl<R: Runtime> LineClient<R> {
         Some(Arc::new(StreamEnd { client, number, child, ended, heard }))
     }
 
-    /// The server died of the probe: a new one takes its place.
+    /// Waits before a new process takes the place of the one that died. Nobody pumps a stream meanwhile, so the
+    /// time of calls that wait is kept here.
+    async fn respawn_after(self: Arc<Self>, after: Duration) {
+        let at = self.runtime.now().mono + after;
+        loop {
+            let timeout = self.lock().machine.poll_timeout();
+            self.runtime.sleep_until(timeout.map_or(at, |timeout| timeout.min(at))).await;
+            let now = self.runtime.now();
+            if at <= now.mono || self.lock().machine.is_closed() {
+                break;
+            }
+            self.lock().machine.handle_timeout(now);
+            self.turn();
+        }
+        self.respawn();
+        self.turn();
+    }
+
+    /// The server died: a new one takes its place.
     fn respawn(&self) {
+        if self.lock().machine.is_closed() {
+            return;
+        }
         let command = self.server().command.clone();
         let started = command.map(|command| process::start(&self.runtime, &command));
         let now = self.runtime.now();
@@ -229,16 +280,17 @@ impl<R: Runtime> LineClient<R> {
         self.turn.run(|| {
             loop {
                 let mut inner = self.lock();
-                let effect = match inner.machine.poll_output() {
-                    Some(Output::Event(event)) => Some(inner.desk.note(event)),
-                    Some(Output::Respawn) => None,
+                let step = match inner.machine.poll_output() {
+                    Some(Output::Event(event)) => Ok(inner.desk.note(event)),
+                    Some(Output::Respawn { after }) => Err(after),
                     Some(_) => continue,
                     None => return,
                 };
                 drop(inner);
-                match effect {
-                    Some(effect) => effect.perform(&this),
-                    None => self.respawn(),
+                match step {
+                    Ok(effect) => effect.perform(&this),
+                    Err(Duration::ZERO) => self.respawn(),
+                    Err(after) => self.runtime.spawn(Box::pin(this.clone().respawn_after(after))),
                 }
             }
         })

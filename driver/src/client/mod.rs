@@ -13,6 +13,7 @@ mod line;
 mod open;
 mod roots;
 mod server_file;
+mod subscription;
 mod target;
 mod tools;
 mod waiting;
@@ -50,10 +51,11 @@ pub use group::{Group, GroupBuilder, GroupCall, GroupError, Listed, Listing};
 pub use http::{Exchanger, Outgoing, Response};
 pub use mcp_proto::client::{
     CacheEntry, CacheUse, CallTool, Complete, Continuation, Custom, Discover, EraChoice, Fetch, Fetched,
-    Freshness, GetPrompt, ListPrompts, ListResourceTemplates, ListResources, ListTools, Ping, Progress,
-    ReadResource, Refusal, Resume, ServerDetails, SetLevel, ToolReply, Transport, Unmet, Verdict,
+    Freshness, GetPrompt, ListPrompts, ListResourceTemplates, ListResources, ListTools, Notice, Ping,
+    Progress, ReadResource, Refusal, Resume, ServerDetails, SetLevel, ToolReply, Transport, Unmet, Verdict,
 };
 pub use server_file::{NamedServer, ServerFile, ServerFileError};
+pub use subscription::Subscription;
 pub use target::Target;
 #[cfg(feature = "http")]
 pub use target::{UrlKind, UrlTarget};
@@ -432,9 +434,12 @@ impl<R: Runtime> ClientBuilder<R> {
         self
     }
 
-    /// Hears notifications by method and parameters, those apart that belong to a call.
+    /// Hears notifications by method and parameters, those apart that belong to a call. A modern server tells only what
+    /// is listened for: see [`Client::listen`] and [`Client::subscribe_resource`]. A legacy one is offered a stream for
+    /// them over HTTP.
     #[must_use]
     pub fn on_notification(mut self, hook: impl Fn(&str, Option<&Json>) + Send + Sync + 'static) -> Self {
+        self.config.listen = true;
         self.hooks.notification = Some(Arc::new(hook));
         self
     }

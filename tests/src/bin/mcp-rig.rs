@@ -1,4 +1,4 @@
-//! The rig as a program of its own: `mcp-rig tokio|smol|blocking --stdio|--http|--parent|--clients URL [--legacy-only|--asks]`.
+//! The rig as a program of its own: `mcp-rig tokio|smol|blocking --stdio|--http|--parent|--clients URL [--legacy-only|--asks|--changeable]`.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -62,6 +62,10 @@ fn rig<R: Runtime>(flags: &[&str]) -> mcp_driver::Server<R> {
     }
     if bind(flags) {
         server = server.http_sse("/sse", "/messages");
+    }
+    if flags.contains(&"--changeable") {
+        // With a registry there is something to listen for.
+        drop(server.registry());
     }
     if flags.contains(&"--legacy-only") { server.only(Era::Legacy) } else { server }
 }

@@ -15,6 +15,7 @@ pub mod http;
 pub mod http_sse;
 pub mod hygiene;
 pub mod in_process;
+pub mod listening;
 pub mod observe;
 pub mod request;
 pub mod results;

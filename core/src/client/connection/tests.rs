@@ -8,15 +8,18 @@ mod outputs;
 mod properties;
 mod rounds;
 mod server;
+mod subscriptions;
 mod time;
 
 use super::super::testing::{at, config, json, shared};
 use super::super::{CallTool, Custom, Discover, EraChoice, ListTools, Ping, Progress};
 use super::*;
+use crate::dialect::Revision;
 use crate::error::ErrorObject;
+use crate::head::End;
 use crate::limits::Limits;
 use crate::model::logging::LoggingLevel;
-use crate::time::Duration;
+
 use alloc::string::ToString;
 use std::vec;
 

@@ -47,6 +47,8 @@ pub(super) enum Purpose {
     Listen,
     /// It carries whatever the server says (HTTP with SSE).
     Stream,
+    /// It carries a subscription, which the request with this id asked for.
+    Subscription(i64),
     /// Nothing.
     Notice,
     /// It confirms the end of the session.

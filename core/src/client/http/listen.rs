@@ -36,15 +36,22 @@ pub(super) struct Listening {
     refused: bool,
 }
 
+impl Listening {
+    /// Whether the stream is neither there nor about to be.
+    pub(super) fn is_idle(&self) -> bool {
+        self.exchange.is_none() && self.at.is_none() && !self.refused
+    }
+}
+
 impl Http {
     /// Opens the stream, where there may be something to hear on it.
-    pub(super) fn listen(&mut self) {
+    pub(super) fn offer_stream(&mut self) {
         let revision = self.revision();
         let possible = revision.is_some_and(|revision| revision.dialect().http.sessions);
         let config = &self.link.config;
         let asked = &config.capabilities;
-        let wanted =
-            config.listen || asked.elicitation.is_some() || asked.sampling.is_some() || asked.roots.is_some();
+        let asked = asked.elicitation.is_some() || asked.sampling.is_some() || asked.roots.is_some();
+        let wanted = config.listen || asked || self.link.subscriptions.is_wanted();
         // One for the stream of a call and one for the answers that it may wait for.
         let has_room = config.limits.connections > 2;
         let listening = &mut self.listening;
@@ -79,7 +86,12 @@ impl Http {
         let kind = head.headers.text("content-type").unwrap_or_default();
         let kind = kind.split(';').next().unwrap_or_default().trim();
         if head.status == 200 && kind.eq_ignore_ascii_case("text/event-stream") {
-            (self.listening.since, self.listening.known) = (Some(now), true);
+            let listening = &mut self.listening;
+            listening.since = Some(now);
+            // Behind an event that is named nothing is lost.
+            if core::mem::replace(&mut listening.known, true) && listening.after.is_none() {
+                self.link.stream_interrupted();
+            }
             self.listened(now);
             return true;
         }

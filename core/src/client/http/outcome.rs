@@ -1,6 +1,7 @@
 //! What exchanges come to: refusals, redirects, lost sessions, and the ends of calls.
 
 use super::exchange::{Exchange, Purpose, Reading};
+use super::subscribe::is_trouble;
 use super::{ExchangeId, Http, HttpRequest, LINGER, SessionId, State};
 use crate::client::calls::CallId;
 use crate::client::negotiate::{Answer, Step};
@@ -133,7 +134,9 @@ impl Http {
     /// The exchange has served its purpose, and may end in peace.
     pub(super) fn retire(&mut self, now: Instant, id: ExchangeId) {
         let Some(exchange) = self.exchanges.get_mut(&id) else { return };
-        exchange.purpose = Purpose::Notice;
+        if let Purpose::Subscription(wire) = core::mem::replace(&mut exchange.purpose, Purpose::Notice) {
+            self.streams.remove(&wire);
+        }
         exchange.reading = Reading::Nothing;
         self.cut_at(id, now + LINGER);
     }
@@ -165,6 +168,7 @@ impl Http {
                 Outcome::Failed(error) => self.no_stream(now, format!("found none: {error}")),
                 Outcome::Result(_) | Outcome::Error(..) => {}
             },
+            Purpose::Subscription(wire) => self.subscribed(now, wire, outcome),
             Purpose::Initialized | Purpose::Notice | Purpose::Delete => {}
         }
     }
@@ -219,5 +223,5 @@ fn refusal(status: u16, body: &[u8]) -> CallError {
         _ => "",
     };
     let reason = format!("the server answered with HTTP status {status}{meaning}{said}");
-    if status >= 500 { broken(reason) } else { CallError::Invalid { reason } }
+    if is_trouble(status) { broken(reason) } else { CallError::Invalid { reason } }
 }

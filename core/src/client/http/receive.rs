@@ -148,6 +148,7 @@ impl Http {
             }
             Purpose::Listen => self.listen_again(now, decoder.and_then(Decoder::last_event_id)),
             Purpose::Stream => self.stream_lost(now, reason),
+            Purpose::Subscription(wire) => self.unsubscribed(now, wire, reason),
             purpose => self.noted(now, purpose, 0),
         }
     }
@@ -270,7 +271,11 @@ impl Http {
         match message {
             Message::Response(response) => return self.response(now, purpose, response),
             Message::Notification(notification) => {
-                self.link.notification(now, &notification.method, notification.params);
+                let on = match purpose {
+                    Purpose::Subscription(wire) => Some(wire),
+                    _ => None,
+                };
+                self.link.notification(now, on, &notification.method, notification.params);
             }
             Message::Request(request) => self.request(now, purpose, &request),
         }
@@ -320,6 +325,7 @@ impl Http {
     pub(super) fn wire(&self, purpose: Purpose) -> Option<i64> {
         match (purpose, &self.state) {
             (Purpose::Opening, State::Negotiating { wire, .. }) => Some(*wire),
+            (Purpose::Subscription(wire), _) => Some(wire),
             _ => purpose.call().and_then(|call| self.link.calls.wire(call)),
         }
     }

@@ -102,7 +102,12 @@ impl Http {
         if !self.link.config.authorize || !wants || !self.keep(now, id, head.status) {
             return false;
         }
+        let purpose = self.exchanges.get(&id).map(|exchange| exchange.purpose);
         self.retire(now, id);
+        // Whoever ends the subscription meanwhile finds it here.
+        if let Some(Purpose::Subscription(wire)) = purpose {
+            self.streams.insert(wire, id);
+        }
         self.link.events.act(Out::Refused(id, head.clone()));
         true
     }
@@ -211,6 +216,9 @@ impl Http {
                 resume.until = resume.until + span;
             }
         }
+        if let Purpose::Subscription(wire) = purpose {
+            self.link.subscriptions.delay(wire, span);
+        }
         if opens(purpose) {
             self.link.calls.delay_all(span);
             if let Some(deadline) = self.opening_deadline() {
@@ -226,6 +234,9 @@ impl Http {
             if let Some(resume) = self.flights.get_mut(&call).and_then(|flight| flight.resume.as_mut()) {
                 resume.until = resume.until.saturating_sub(unused).max(now);
             }
+        }
+        if let Purpose::Subscription(wire) = purpose {
+            self.link.subscriptions.hasten(now, wire, unused);
         }
         if opens(purpose) {
             self.link.calls.hasten_all(now, unused);

@@ -118,6 +118,9 @@ impl Http {
             cut: None,
         };
         self.exchanges.insert(id, exchange);
+        if let Purpose::Subscription(wire) = purpose {
+            self.streams.insert(wire, id);
+        }
         self.link.events.act(Out::Send(id, request));
         id
     }
@@ -195,12 +198,16 @@ impl Http {
         self.again.clear();
         self.refreshes.clear();
         self.listening = Listening::default();
+        self.streams.clear();
         self.wakes.clear();
     }
 
     pub(super) fn abort(&mut self, exchange: ExchangeId) {
         self.forget_held(exchange);
-        if self.remove(exchange).is_some() {
+        if let Some(aborted) = self.remove(exchange) {
+            if let Purpose::Subscription(wire) = aborted.purpose {
+                self.link.subscriptions.forget_stream(wire);
+            }
             self.link.events.act(Out::Abort(exchange));
         }
     }
@@ -209,6 +216,9 @@ impl Http {
         let removed = self.exchanges.remove(&exchange)?;
         if let Some(at) = removed.cut {
             self.wakes.remove(&(at, Wake::Cut(exchange)));
+        }
+        if let Purpose::Subscription(wire) = removed.purpose {
+            self.streams.remove(&wire);
         }
         Some(removed)
     }

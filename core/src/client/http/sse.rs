@@ -9,6 +9,7 @@ use super::{Endpoint, ExchangeId, Http, HttpRequest, State};
 use crate::client::config::Config;
 use crate::client::negotiate::{Answer, Negotiation, Step};
 use crate::dialect::Revision;
+use crate::entropy::Seed;
 use crate::error::{ApiMisuse, CallError, code};
 use crate::head::ResponseHead;
 use crate::text;
@@ -53,9 +54,9 @@ impl fmt::Debug for Sse {
 impl Http {
     /// A client of a server that is known to speak HTTP with SSE, the transport of 2024-11-05, at `endpoint`. With
     /// [`new`](Self::new) that is found out, at the cost of two requests.
-    pub fn http_sse(now: Now, config: Arc<Config>, endpoint: Endpoint) -> Self {
+    pub fn http_sse(now: Now, config: Arc<Config>, endpoint: Endpoint, seed: Seed) -> Self {
         let (negotiation, step) = Negotiation::handshake(config.era);
-        let mut http = Self::idle(config, endpoint, negotiation);
+        let mut http = Self::idle(config, endpoint, negotiation, seed);
         match step {
             Step::Initialize { revision } => http.find_messages(now.mono, revision, Why::Told),
             step => http.follow(now.mono, step),

@@ -11,6 +11,7 @@ mod properties;
 mod refused;
 mod sse;
 mod streams;
+mod subscriptions;
 mod verdict;
 
 use super::super::testing::{at, config, json};
@@ -74,7 +75,7 @@ impl Sent {
 impl Peer {
     fn new(config: Config) -> Self {
         let endpoint = Endpoint::parse("https://h.example/mcp").unwrap();
-        let http = Http::new(at(0), Arc::new(config), endpoint);
+        let http = Http::new(at(0), Arc::new(config), endpoint, Seed::new([9; 32]));
         Self {
             http,
             now: at(0),

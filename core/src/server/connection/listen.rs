@@ -5,16 +5,16 @@ use alloc::vec::Vec;
 
 use super::Output;
 use super::link::{Link, shutting_down};
+use crate::change::Change;
 use crate::dialect::Revision;
 use crate::error::ApiMisuse;
-use crate::server::change::Change;
 use crate::server::dispatch::Params;
 use crate::server::notify;
 use crate::server::refusal::{self, Refusal};
 use crate::server::session::ClientDetails;
 use crate::server::subscription::{Admission, Listen, Subscription, Waiting, ahead_of, too_many_listen};
 use crate::server::visible::{View, Viewer};
-use crate::server::wanted::Wanted;
+use crate::wanted::Wanted;
 use crate::wire::jsonrpc::{self, Request, RequestId};
 
 /// Names a subscription within its connection; never reused there.

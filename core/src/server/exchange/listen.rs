@@ -7,9 +7,9 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::{Exchange, ExchangeOutput, Stage};
+use crate::change::Change;
 use crate::dialect::Era;
 use crate::error::code;
-use crate::server::change::Change;
 use crate::server::config::Config;
 use crate::server::received::Received;
 use crate::server::refusal::{self, Refusal};

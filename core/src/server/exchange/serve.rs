@@ -25,7 +25,7 @@ use crate::server::sessions::{SessionAnswer, SessionId, SessionQuery};
 use crate::server::subscription::{Listen, Subscription, too_many_watched};
 use crate::server::target::Target;
 use crate::server::visible::Viewer;
-use crate::server::wanted::Wanted;
+use crate::wanted::Wanted;
 use crate::wire::jsonrpc::{self, Incoming, Malformed, Message, Notification, Request, RequestId};
 
 /// What waits for the answer of the session table.

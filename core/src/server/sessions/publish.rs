@@ -4,7 +4,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::Sessions;
-use crate::server::change::Change;
+use crate::change::Change;
 use crate::server::config::Config;
 use crate::server::notify;
 use crate::time::Now;

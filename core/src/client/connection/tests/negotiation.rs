@@ -86,7 +86,7 @@ fn a_server_that_dies_of_the_probe_is_started_again_and_greeted_the_legacy_way()
     peer.one();
     let call = peer.start(&ListTools::new());
     peer.connection.handle_end(peer.now, End::Complete);
-    assert_eq!(peer.drain(), [Output::Respawn]);
+    assert_eq!(peer.drain(), [Output::Respawn { after: Duration::ZERO }]);
     peer.says("{'jsonrpc':'2.0','id':1,'result':{}}");
     peer.connection.handle_respawned(peer.now);
     let initialize = peer.one();

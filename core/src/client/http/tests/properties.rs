@@ -3,7 +3,7 @@ use super::*;
 /// A whole visit to a legacy server, its stream cut in two at `split` and the rest byte by byte or whole.
 fn visit(split: usize, bytewise: bool, drain: bool, spurious: bool) -> (Vec<HttpOutput>, String) {
     let endpoint = Endpoint::parse("http://localhost:1/mcp").unwrap();
-    let mut http = Http::new(at(0), Arc::new(config().era(EraChoice::Legacy)), endpoint);
+    let mut http = Http::new(at(0), Arc::new(config().era(EraChoice::Legacy)), endpoint, Seed::new([9; 32]));
     let call = http.start(at(0), &CallTool::new("a"), CallOptions::new().progress()).unwrap();
     let mut outputs = Vec::new();
     let mut exchanges = Vec::new();

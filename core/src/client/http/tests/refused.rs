@@ -154,7 +154,7 @@ fn the_stream_for_messages_is_held() {
 fn the_stream_of_the_old_transport_is_held() {
     for give_up in [false, true] {
         let endpoint = Endpoint::parse("https://h.example/mcp").unwrap();
-        let http = Http::http_sse(at(0), Arc::new(authorizing()), endpoint);
+        let http = Http::http_sse(at(0), Arc::new(authorizing()), endpoint, Seed::new([9; 32]));
         let mut peer = Peer { http, ..Peer::new(authorizing()) };
         let stream = peer.one();
         peer.refuse(&stream, 401);
@@ -348,7 +348,12 @@ fn an_opening_that_is_given_up_ends_the_client() {
 #[test]
 fn the_order_of_polling_does_not_matter() {
     let visit = |drain: bool, spurious: bool| {
-        let mut http = Http::new(at(0), Arc::new(authorizing()), Endpoint::parse("http://h/").unwrap());
+        let mut http = Http::new(
+            at(0),
+            Arc::new(authorizing()),
+            Endpoint::parse("http://h/").unwrap(),
+            Seed::new([9; 32]),
+        );
         let call = http.start(at(0), &CallTool::new("a"), CallOptions::new()).unwrap();
         let mut outputs = Vec::new();
         for step in 0..6 {
@@ -376,4 +381,30 @@ fn the_order_of_polling_does_not_matter() {
     assert_eq!(visit(true, false), expected);
     assert_eq!(visit(true, true), expected);
     assert_eq!(visit(false, true), expected);
+}
+
+/// AUTH-05: a subscription that is refused for want of authorization waits, too: the time for its acknowledgement
+/// stands still, and whoever ends it meanwhile ends it.
+#[test]
+fn a_subscription_is_held() {
+    for ends in [true, false] {
+        let mut peer = Peer::modern_with(authorizing());
+        let wanted = crate::model::subscriptions::SubscriptionFilter::new().tools_list_changed(true);
+        let id = peer.http.listen(peer.now, wanted).unwrap();
+        let listen = peer.one();
+        peer.refuse(&listen, 401);
+        peer.wait(200_000);
+        assert_eq!(peer.http.subscription(id).unwrap().ended(), None);
+        if ends {
+            peer.http.unlisten(peer.now, id);
+            assert_eq!((peer.http.subscriptions(), peer.http.held()), (0, 0));
+            peer.is_empty();
+            continue;
+        }
+        let again = peer.repeat(&listen);
+        assert_eq!(again.method(), "subscriptions/listen");
+        peer.wait(60_000);
+        assert!(matches!(peer.http.subscription(id).unwrap().ended(), Some(Err(CallError::TimedOut { .. }))));
+        assert_eq!(peer.aborted(), [again.exchange]);
+    }
 }

@@ -7,7 +7,7 @@ const OLD: &str = "{'protocolVersion':'2024-11-05','capabilities':{'tools':{}}}"
 impl Peer {
     fn sse(config: Config) -> Self {
         let endpoint = Endpoint::parse("https://h.example/a/sse").unwrap();
-        let http = Http::http_sse(at(0), Arc::new(config), endpoint);
+        let http = Http::http_sse(at(0), Arc::new(config), endpoint, Seed::new([9; 32]));
         Self {
             http,
             now: at(0),

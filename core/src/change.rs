@@ -1,5 +1,6 @@
 //! What clients can be told of besides their own requests.
 
+use crate::backlog::News;
 use alloc::sync::Arc;
 
 /// Something of the server has changed. Says that, and not what it is now: whoever wants to know asks.
@@ -26,6 +27,22 @@ impl Change {
             Self::Prompts => "notifications/prompts/list_changed",
             Self::Resources => "notifications/resources/list_changed",
             Self::Resource(_) => "notifications/resources/updated",
+        }
+    }
+}
+
+/// About what a notification has besides a URI.
+const ENVELOPE: usize = 160;
+
+impl News for Change {
+    fn is_repeated_by(&self, later: &Self) -> bool {
+        self == later
+    }
+
+    fn size(&self) -> usize {
+        match self {
+            Self::Resource(uri) => ENVELOPE + uri.len(),
+            _ => ENVELOPE,
         }
     }
 }

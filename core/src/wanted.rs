@@ -4,7 +4,7 @@ use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
 use core::fmt;
 
-use super::change::Change;
+use crate::change::Change;
 use crate::limits::Limits;
 
 /// The changes that one subscription is for, as far as the server honours it.
@@ -77,7 +77,7 @@ impl Watched {
     }
 
     /// Adds one. `false` when there is no room for it.
-    pub(super) fn insert(&mut self, uri: Arc<str>, limits: &Limits) -> bool {
+    pub(crate) fn insert(&mut self, uri: Arc<str>, limits: &Limits) -> bool {
         if self.0.as_ref().is_some_and(|uris| uris.contains(&uri)) {
             return true;
         }
@@ -89,7 +89,7 @@ impl Watched {
         true
     }
 
-    pub(super) fn remove(&mut self, uri: &str) {
+    pub(crate) fn remove(&mut self, uri: &str) {
         if let Some(uris) = self.0.as_mut().filter(|uris| uris.contains(uri)) {
             Arc::make_mut(uris).remove(uri);
         }
@@ -108,7 +108,7 @@ impl FromIterator<Arc<str>> for Watched {
 }
 
 /// The URI itself, and those that it lies below as far as its path shows: with and without the slash.
-pub(super) fn at_or_above(uri: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn at_or_above(uri: &str) -> impl Iterator<Item = &str> {
     let path_end = uri.find(['?', '#']).unwrap_or(uri.len());
     let path = uri.get(..path_end).unwrap_or(uri);
     // Without an authority there is no telling what a slash means.
