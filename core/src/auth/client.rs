@@ -131,7 +131,7 @@ pub(super) fn start(mut flow: Box<Flow>, now: Now, server: Server) -> Result<Ste
         flow.record.add(STAGE, None, "none; the assertion says who the client is");
         return proceed(flow, now, server, None);
     }
-    register(flow, server)
+    register(flow, server, true)
 }
 
 fn proceed(
@@ -201,9 +201,13 @@ fn check_document_url(text: &str) -> Result<(), Fault> {
 pub(super) struct Registering {
     server: Server,
     method: AuthMethod,
+    /// Scopes were named.
+    scoped: bool,
 }
 
-fn register(flow: Box<Flow>, server: Server) -> Result<Step, FlowError> {
+/// `scoped` is whether scopes are named: some authorization servers grant none that was not registered, and some let
+/// nobody register with scopes that are the server's and not their own.
+fn register(flow: Box<Flow>, server: Server, scoped: bool) -> Result<Step, FlowError> {
     let fail = |flow: Box<Flow>, expected: &'static str, found: &str, setting| {
         Err(flow.fail(STAGE, None, Fault::new(FlowErrorKind::Client, expected, found).setting(setting)))
     };
@@ -230,10 +234,11 @@ fn register(flow: Box<Flow>, server: Server) -> Result<Step, FlowError> {
     let mut scopes = authorize::wanted(&flow, &server).unwrap_or_default();
     scopes.extend(flow.supported.iter().flatten().cloned());
     let mut metadata = metadata(&flow.config, None, &redirect, &url, method);
-    metadata.scope = (!scopes.is_empty()).then(|| authorize::joined(&scopes));
+    metadata.scope = (scoped && !scopes.is_empty()).then(|| authorize::joined(&scopes));
+    let scoped = metadata.scope.is_some();
     // A struct of texts is always JSON.
     let body = serde_json::to_string(&metadata).unwrap_or_default();
-    let waiting = Waiting::Registration(Box::new(Registering { server, method }));
+    let waiting = Waiting::Registration(Box::new(Registering { server, method, scoped }));
     Ok(flow.post(endpoint, "application/json", body, waiting))
 }
 
@@ -251,7 +256,6 @@ struct ClientMetadata<'a> {
     grant_types: [&'static str; 2],
     response_types: [&'static str; 1],
     token_endpoint_auth_method: &'static str,
-    /// Some authorization servers grant none that was not registered.
     #[serde(skip_serializing_if = "Option::is_none")]
     scope: Option<String>,
     #[serde(skip_serializing_if = "core::ops::Not::not")]
@@ -340,6 +344,12 @@ impl Registering {
         if !(200..=299).contains(&status) {
             // AUTH-27, AUTH-28: what it did not like, in its own words.
             let mut fault = token::denied(status, response.body, &[]);
+            let about_metadata =
+                matches!(&fault.kind, FlowErrorKind::Denied { error } if error == "invalid_client_metadata");
+            if about_metadata && self.scoped {
+                flow.record.add(STAGE, Some(url), "the metadata was refused; asked again without scopes");
+                return register(flow, self.server, false);
+            }
             let about_redirects =
                 matches!(&fault.kind, FlowErrorKind::Denied { error } if error == "invalid_redirect_uri");
             fault.setting =

@@ -2,6 +2,7 @@
 
 pub mod answers;
 pub mod asks;
+pub mod authorize;
 pub mod authorized;
 pub mod caching;
 pub mod calls;

@@ -133,6 +133,23 @@ fn a_refused_registration_is_told() {
     }
 }
 
+/// AUTH-28: an authorization server that refuses the scopes of others is asked once without them, and no other is.
+#[test]
+fn a_registration_goes_without_scopes_where_they_are_refused() {
+    let refused = r#"{"error":"invalid_client_metadata"}"#;
+    let mut world =
+        World::ordinary().answer(REGISTER, 400, refused).then(REGISTER, 201, r#"{"client_id":"dyn-2"}"#);
+    let grant = world.authorize_after(config(), refusal(&["a", "b"]), None).unwrap();
+    assert_eq!(grant.registration.unwrap().client_id, "dyn-2");
+    let asked: Vec<_> = world.seen.iter().filter(|seen| seen.url == REGISTER).map(Seen::json).collect();
+    assert_eq!((asked.len(), &asked[0]["scope"], &asked[1]["scope"]), (2, &"a b".into(), &().into()));
+    assert!(grant.record.to_string().contains("asked again without scopes"));
+
+    let mut world = World::ordinary().answer(REGISTER, 400, refused);
+    world.authorize_after(config(), refusal(&["a", "b"]), None).unwrap_err();
+    assert_eq!(world.seen.iter().filter(|seen| seen.url == REGISTER).count(), 2);
+}
+
 /// AUTH-40, AUTH-41: a registration of another redirect URI is of no use.
 #[test]
 fn a_registration_is_for_the_redirect_uri() {

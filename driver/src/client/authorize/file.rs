@@ -142,3 +142,6 @@ fn for_owner(options: &mut OpenOptions) {
 
 #[cfg(not(unix))]
 fn for_owner(_: &mut OpenOptions) {}
+
+#[cfg(test)]
+mod tests;

@@ -143,6 +143,9 @@ impl<R: Runtime> Worker<R> {
             if failure.is_denied() && self.newer(&grant).await.is_some() {
                 continue;
             }
+            if let Failure::Flow(error) = failure {
+                self.report(format!("a token cannot be renewed: {error}"));
+            }
             break;
         }
         // It is of no use any more; that the client is known to the authorization server still is.

@@ -14,7 +14,7 @@ use super::Authorize;
 use crate::error::Error;
 use crate::runtime::Runtime;
 
-/// How long nothing is renewed early after that failed.
+/// How long nothing is renewed early after that failed, or brought a token that has ended already.
 const PAUSE: Duration = Duration::from_secs(10);
 
 /// The grant of one client, and the exchanges that wait for it.
@@ -277,7 +277,9 @@ impl Guard {
                 self.grant = Some(*grant);
                 self.renewed = renewed;
                 self.number += 1;
-                self.pause = None;
+                // One that ends as it comes is used all the same, for as long as the server takes it.
+                let ends = self.grant.as_ref().is_some_and(|grant| grant.is_expiring(now));
+                self.pause = ends.then(|| now.mono + PAUSE);
             }
             Done::Kept(grant) => {
                 self.grant = grant.map(|grant| *grant);

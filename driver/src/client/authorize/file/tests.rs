@@ -1,0 +1,114 @@
+use std::fs;
+use std::path::PathBuf;
+
+use super::*;
+use crate::reply::block_on;
+
+/// A folder that is gone with the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("mcp-grants-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+
+    fn store(&self) -> FileStore {
+        FileStore::new(self.0.join("grants.json"))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn grant(issuer: &str, token: &str) -> Grant {
+    Grant::from_json(&format!(
+        r#"{{"issuer":"{issuer}","resource":"https://h.example/mcp","registration":null,"access_token":"{token}",
+            "token_type":"bearer","issued":1,"expires":null,"refresh_token":null,"scopes":null,"requested":null,
+            "token_endpoint":"{issuer}/token"}}"#
+    ))
+    .unwrap()
+}
+
+fn load(store: &FileStore, server: &str, issuer: Option<&str>) -> Option<String> {
+    let found = block_on(store.load(server, issuer)).unwrap();
+    found.map(|grant| grant.access_token.as_str().to_owned())
+}
+
+fn save(store: &FileStore, server: &str, grant: &Grant) {
+    block_on(store.save(server, grant)).unwrap();
+}
+
+/// AUTH-30, AUTH-31: by server and issuer; without an issuer the one that was saved last.
+#[test]
+fn grants_are_found_by_server_and_issuer() {
+    let folder = Folder::new("found");
+    let store = folder.store();
+    assert_eq!(load(&store, "s", None), None);
+    save(&store, "s", &grant("https://a.example", "a1"));
+    save(&store, "s", &grant("https://b.example", "b1"));
+    save(&store, "t", &grant("https://a.example", "t1"));
+    assert_eq!(load(&store, "s", None).as_deref(), Some("b1"));
+    assert_eq!(load(&store, "s", Some("https://a.example")).as_deref(), Some("a1"));
+    assert_eq!(load(&store, "s", Some("https://c.example")), None);
+    save(&store, "s", &grant("https://a.example", "a2"));
+    assert_eq!(load(&folder.store(), "s", None).as_deref(), Some("a2"));
+    assert_eq!(load(&store, "t", None).as_deref(), Some("t1"));
+}
+
+/// AUTH-66, AUTH-70: nobody else may read it, whatever was there before.
+#[cfg(unix)]
+#[test]
+fn the_file_is_for_its_owner() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new("owner");
+    let store = folder.store();
+    for name in ["grants.json", "grants.json.new"] {
+        let path = folder.0.join(name);
+        fs::write(&path, r#"{"servers":{}}"#).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
+    }
+    save(&store, "s", &grant("https://a.example", "a1"));
+    for name in ["grants.json", "grants.json.lock"] {
+        let mode = fs::metadata(folder.0.join(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+    assert!(!folder.0.join("grants.json.new").exists());
+}
+
+/// AUTH-70: what cannot be read is an error that repeats none of it, and is not written over.
+#[test]
+fn an_unreadable_file_stays() {
+    let folder = Folder::new("unreadable");
+    let store = folder.store();
+    fs::write(folder.0.join("grants.json"), "secret, and no JSON").unwrap();
+    let error = block_on(store.load("s", None)).unwrap_err();
+    assert!(error.to_string().ends_with("holds no grants as they are written here"), "{error}");
+    block_on(store.save("s", &grant("https://a.example", "a1"))).unwrap_err();
+    assert_eq!(fs::read_to_string(folder.0.join("grants.json")).unwrap(), "secret, and no JSON");
+}
+
+/// AUTH-70: whoever writes at the same time takes nothing away from the others.
+#[test]
+fn writers_wait_for_each_other() {
+    let folder = Folder::new("writers");
+    let writers: Vec<_> = (0..8)
+        .map(|writer| {
+            let store = folder.store();
+            std::thread::spawn(move || {
+                for turn in 0..8 {
+                    save(&store, &format!("s{writer}-{turn}"), &grant("https://a.example", "t"));
+                }
+            })
+        })
+        .collect();
+    writers.into_iter().for_each(|writer| writer.join().unwrap());
+    let store = folder.store();
+    for server in 0..64 {
+        assert!(load(&store, &format!("s{}-{}", server / 8, server % 8), None).is_some());
+    }
+}

@@ -1,0 +1,349 @@
+//! Clients that come by authorization themselves, at a server of ours and an authorization server of the tests.
+
+use std::io::{self, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Mutex;
+
+use mcp_driver::auth::{Authorize, Config, FileStore, GrantStore, MemoryStore, Visit};
+use mcp_driver::{
+    AuthRefusal, BearerToken, CallError, Context, EraChoice, Error, Grant, Principal, ResourceServer, Tool,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{ERAS, Host, builder, call, calling, text};
+use crate::authorization_server::{AuthorizationServer, browse};
+use crate::kit::{Client, Kit, Server, background};
+use crate::support::{DEADLINE, Events, Gate, Tell};
+
+#[derive(Deserialize, JsonSchema)]
+struct Nothing {}
+
+/// A server whose tool `mow` needs more than the rest of it does.
+fn protected<K: Kit>(by: &AuthorizationServer) -> Host<K> {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = free.local_addr().unwrap().to_string();
+    // Its URL is part of what the server says, so its port has to be known beforehand.
+    drop(free);
+    let url = format!("http://{address}/mcp");
+    let resource = ResourceServer::new(&url).authorization_server(&by.url).scopes(["use"]);
+    let (policy, audience) = (by.policy.clone(), url.clone());
+    let verify = move |token: BearerToken| {
+        let good = policy.lock().unwrap().good.iter().any(|good| good == token.as_str());
+        let scopes = token.as_str().split_once('.').filter(|_| good).ok_or(AuthRefusal::Invalid)?.1;
+        Ok(Grant::new(Principal::new("ada").scopes(scopes.split('+'))).audience(&audience))
+    };
+    let server = Server::<K>::new("protected", "1")
+        .tool(Tool::new("who"), |_: Nothing, cx: Context| {
+            Ok(cx.principal().map_or(String::new(), |principal| principal.subject.clone()))
+        })
+        .tool(Tool::new("mow").scopes(["write"]), |_: Nothing, _: Context| Ok("mown"))
+        .resource_server(resource, verify);
+    let server = K::wait(server.bind_http(address)).unwrap();
+    let stop = server.stop_handle();
+    let served = background::<K, _>(move || K::wait(server.serve()));
+    let (_, events) = Events::new();
+    Host { url, stop, gate: Gate::default(), events, served, kit: std::marker::PhantomData }
+}
+
+/// A user who visits whatever is shown, and tells what came of it.
+fn visiting(tell: Tell) -> Authorize {
+    Authorize::new(Config::new("Spokes")).open_with(move |url| {
+        let (url, page) = browse(url)?;
+        tell.tell(format!("visited {url} {page}"));
+        Ok(())
+    })
+}
+
+fn connect<K: Kit>(era: EraChoice, host: &Host<K>, authorize: Authorize) -> Result<Client<K>, Error> {
+    K::wait(builder::<K>(era).authorize(authorize).http(&host.url))
+}
+
+/// What the authorization server was asked for so far, but for metadata.
+fn asked(by: &AuthorizationServer) -> Vec<String> {
+    let all = by.events.others();
+    all.into_iter().map(|event| event.split(" {").next().unwrap_or_default().to_owned()).collect()
+}
+
+/// AUTH-04 to AUTH-06, AUTH-24, AUTH-35, AUTH-55: through register, browser and listener, in both eras; once.
+pub fn a_client_gets_through_with_the_browser<K: Kit>(_: &str) {
+    for era in ERAS {
+        let by = AuthorizationServer::start();
+        let host = protected::<K>(&by);
+        let (tell, events) = Events::new();
+        let client = connect(era, &host, visiting(tell)).unwrap();
+        let visited = events.expect("visited http://127.0.0.1:");
+        assert!(
+            visited.contains("/callback?code=x&state=") && visited.contains("Spokes may go on"),
+            "{visited}"
+        );
+        assert_eq!(text::<K>(&client, "who"), "ada");
+        assert_eq!(asked(&by), ["register", "authorize use", "token authorization_code 200"]);
+        K::wait(client.close()).unwrap();
+        host.end();
+    }
+}
+
+/// AUTH-62, AUTH-63, AUTH-65: more scopes are asked for when a call needs them, together with those there were.
+pub fn a_call_that_needs_more_scopes_gets_them<K: Kit>(_: &str) {
+    for era in ERAS {
+        let by = AuthorizationServer::start();
+        let host = protected::<K>(&by);
+        let (tell, _events) = Events::new();
+        let client = connect(era, &host, visiting(tell)).unwrap();
+        assert_eq!(text::<K>(&client, "mow"), "mown");
+        assert_eq!(text::<K>(&client, "who"), "ada");
+        let asked = asked(&by);
+        assert_eq!(asked.iter().filter(|event| event.starts_with("authorize")).count(), 2, "{asked:?}");
+        assert!(asked.contains(&"authorize use write".to_owned()), "{asked:?}");
+        assert_eq!(asked.iter().filter(|event| *event == "register").count(), 1, "{asked:?}");
+        K::wait(client.close()).unwrap();
+        host.end();
+    }
+}
+
+/// B75, AUTH-69: a token that has ended, or that the server does not take any more, is renewed without the user; a
+/// refresh token that is not good any more leads back to the user.
+pub fn tokens_are_renewed<K: Kit>(_: &str) {
+    let by = AuthorizationServer::start();
+    let host = protected::<K>(&by);
+    let (tell, _events) = Events::new();
+    let client = connect(EraChoice::Modern, &host, visiting(tell)).unwrap();
+    by.set(|policy| policy.good.clear());
+    assert_eq!(text::<K>(&client, "who"), "ada");
+    assert_eq!(asked(&by).last().unwrap(), "token refresh_token 200");
+    by.set(|policy| {
+        policy.refresh = None;
+        policy.good.clear();
+    });
+    assert_eq!(text::<K>(&client, "who"), "ada");
+    let all = asked(&by);
+    let end = ["token refresh_token 400", "authorize use", "token authorization_code 200"];
+    assert!(all.ends_with(&end.map(String::from)), "{all:?}");
+    host.end();
+}
+
+/// AUTHX-08: a token that is about to end is renewed first; one that ends as it comes is used for as long as it is taken.
+pub fn tokens_are_renewed_early<K: Kit>(_: &str) {
+    for expires_in in [Some(3600), Some(0)] {
+        let by = AuthorizationServer::start();
+        let host = protected::<K>(&by);
+        let (tell, _events) = Events::new();
+        let store = MemoryStore::default();
+        let authorize = visiting(tell).store(store.clone());
+        K::wait(connect(EraChoice::Modern, &host, authorize.clone()).unwrap().close()).unwrap();
+        let mut grant = K::block_on(store.load(&host.url, None)).unwrap().unwrap();
+        grant.expires = Some(grant.issued);
+        K::block_on(store.save(&host.url, &grant)).unwrap();
+        by.set(|policy| policy.expires_in = expires_in);
+        let before = asked(&by).len();
+        let client = connect(EraChoice::Modern, &host, authorize).unwrap();
+        assert_eq!(text::<K>(&client, "who"), "ada");
+        assert_eq!(asked(&by)[before..], ["token refresh_token 200"]);
+        host.end();
+    }
+}
+
+/// B76: an authorization server that fails leaves the credential as good as it was.
+pub fn a_server_that_fails_deletes_nothing<K: Kit>(_: &str) {
+    let by = AuthorizationServer::start();
+    let host = protected::<K>(&by);
+    let (tell, _events) = Events::new();
+    let store = MemoryStore::default();
+    let client = connect(EraChoice::Modern, &host, visiting(tell).store(store.clone())).unwrap();
+    by.set(|policy| (policy.failure, policy.good) = (Some((503, "later")), Vec::new()));
+    let error = call::<K>(&client, "who", serde_json::json!({})).unwrap_err();
+    let CallError::Unauthorized { status: 401, reason, record } = &error else { panic!("{error}") };
+    assert!(reason.contains("failed at the token refresh") && reason.contains("503"), "{reason}");
+    assert!(record.lines().count() > 0 || reason.contains("/token"), "{record}");
+    by.set(|policy| policy.failure = None);
+    assert_eq!(text::<K>(&client, "who"), "ada");
+    assert_eq!(asked(&by).iter().filter(|event| event.starts_with("authorize")).count(), 1);
+    let stored = K::block_on(store.load(&host.url, Some(&by.url))).unwrap().unwrap();
+    assert_eq!(stored.refresh_token.unwrap().as_str(), "r-2", "the rotated one");
+    host.end();
+}
+
+/// AUTH-65: a token that is not taken is renewed, then the user is asked once, and that is the answer.
+pub fn a_token_that_is_never_taken_is_given_up<K: Kit>(_: &str) {
+    let by = AuthorizationServer::start();
+    let host = protected::<K>(&by);
+    let (tell, _events) = Events::new();
+    let client = connect(EraChoice::Modern, &host, visiting(tell)).unwrap();
+    by.set(|policy| (policy.useless, policy.good) = (true, Vec::new()));
+    let before = asked(&by).len();
+    let error = call::<K>(&client, "who", serde_json::json!({})).unwrap_err();
+    assert!(error.to_string().contains("does not take the token"), "{error}");
+    assert_eq!(
+        asked(&by)[before..],
+        ["token refresh_token 200", "authorize use", "token authorization_code 200"]
+    );
+    by.set(|policy| policy.useless = false);
+    assert_eq!(text::<K>(&client, "who"), "ada", "a later call tries again");
+    host.end();
+}
+
+/// AUTH-65: calls that need authorization at the same time have one flow, and go on or fail with its outcome.
+pub fn calls_wait_for_one_flow<K: Kit>(_: &str) {
+    for denied in [false, true] {
+        let by = AuthorizationServer::start();
+        let host = protected::<K>(&by);
+        let (tell, visits) = Events::new();
+        let gate = Gate::default();
+        let (door, first) = (gate.clone(), Mutex::new(true));
+        let authorize = Authorize::new(Config::new("Spokes")).open_with(move |url| {
+            if !std::mem::take(&mut *first.lock().unwrap()) {
+                tell.tell("asked again");
+                door.block();
+            }
+            browse(url).map(drop)
+        });
+        let client = connect(EraChoice::Modern, &host, authorize).unwrap();
+        by.set(|policy| (policy.refresh, policy.good, policy.denies) = (None, Vec::new(), denied));
+        let calls: Vec<_> = (0..5).map(|_| calling::<K>(&client, "who")).collect();
+        visits.expect("asked again");
+        gate.open();
+        for call in calls {
+            match call.join() {
+                Ok(reply) => assert!(!denied && reply.text() == "ada"),
+                Err(error) => {
+                    assert!(denied && error.to_string().contains("access_denied"), "{error}");
+                }
+            }
+        }
+        if !denied {
+            assert_eq!(asked(&by).iter().filter(|event| event.starts_with("authorize")).count(), 2);
+        }
+        host.end();
+    }
+}
+
+/// AUTH-28, AUTH-50: who says no is told apart from what goes wrong, and connecting fails with all that was tried.
+pub fn a_user_may_say_no<K: Kit>(_: &str) {
+    let by = AuthorizationServer::start();
+    by.set(|policy| policy.denies = true);
+    let host = protected::<K>(&by);
+    let (tell, events) = Events::new();
+    let error = connect(EraChoice::Auto, &host, visiting(tell)).unwrap_err();
+    assert!(events.expect("visited").contains("Spokes is not authorized"));
+    let Error::Call(CallError::Unauthorized { status: 401, reason, record }) = &error else {
+        panic!("{error}")
+    };
+    assert!(reason.contains("at the authorization response") && reason.contains("access_denied"), "{reason}");
+    for step in [
+        "protected resource metadata",
+        "authorization server metadata",
+        "registration",
+        "authorization request",
+    ] {
+        assert!(record.contains(step), "{record}");
+    }
+    host.end();
+}
+
+/// AUTH-30, AUTH-70: what is stored serves the next run, with nobody asked, and is for its owner alone.
+pub fn grants_outlive_the_program<K: Kit>(_: &str) {
+    let by = AuthorizationServer::start();
+    let host = protected::<K>(&by);
+    let folder = std::env::temp_dir().join(format!("mcp-grants-{}-{}", K::NAME, std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let store = FileStore::new(folder.join("grants.json"));
+    for _ in 0..2 {
+        let (tell, _events) = Events::new();
+        let client = connect(EraChoice::Modern, &host, visiting(tell).store(store.clone())).unwrap();
+        assert_eq!(text::<K>(&client, "who"), "ada");
+        K::wait(client.close()).unwrap();
+    }
+    assert_eq!(asked(&by), ["register", "authorize use", "token authorization_code 200"]);
+    std::fs::remove_dir_all(&folder).unwrap();
+    host.end();
+}
+
+/// AUTH-39: an application may show pages itself; what it does not answer is an error, and what is of another flow, too.
+pub fn an_application_may_show_pages_itself<K: Kit>(_: &str) {
+    let by = AuthorizationServer::start();
+    let host = protected::<K>(&by);
+    let config = Config::new("Spokes").redirect_uri("https://spokes.example/back");
+    let through = |answer: fn(&str) -> Option<String>| {
+        Authorize::new(config.clone()).on_visit(move |visit: Visit| {
+            if let Some(redirect) = answer(visit.url()) {
+                visit.answer(redirect);
+            }
+        })
+    };
+    fn agree(url: &str) -> Option<String> {
+        let state = url.split("state=").nth(1)?.split('&').next()?;
+        Some(format!("https://spokes.example/back?code=x&state={state}"))
+    }
+    let client = connect(EraChoice::Modern, &host, through(agree)).unwrap();
+    assert_eq!(text::<K>(&client, "who"), "ada");
+    for (answer, why) in [
+        ((|_| None) as fn(&str) -> Option<String>, "who gave no answer"),
+        (|_| Some("https://spokes.example/back?code=x&state=other".into()), "found another one"),
+    ] {
+        let error = connect(EraChoice::Modern, &host, through(answer)).unwrap_err();
+        assert!(error.to_string().contains(why), "{error}");
+    }
+    host.end();
+}
+
+/// AUTH-39, AUTH-72: the listener takes the one request that it waits for, whatever else comes to it.
+pub fn the_listener_waits_for_its_own_answer<K: Kit>(_: &str) {
+    let by = AuthorizationServer::start();
+    let host = protected::<K>(&by);
+    let authorize = Authorize::new(Config::new("Spokes")).open_with(move |url| {
+        let back = url.split("redirect_uri=http%3A%2F%2F127.0.0.1%3A").nth(1).unwrap();
+        let port: u16 = back.split('%').next().unwrap().parse().unwrap();
+        let state = url.split("state=").nth(1).unwrap().split('&').next().unwrap().to_owned();
+        let ask = |request: String| -> io::Result<String> {
+            let mut socket = TcpStream::connect(("127.0.0.1", port))?;
+            socket.set_read_timeout(Some(DEADLINE))?;
+            write!(socket, "{request} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n")?;
+            let mut answer = String::new();
+            socket.read_to_string(&mut answer)?;
+            Ok(answer)
+        };
+        // One that says nothing, while others are served.
+        let _silent = TcpStream::connect(("127.0.0.1", port))?;
+        for (request, status) in [
+            ("GET /favicon.ico".to_owned(), "404"),
+            ("GET /callback?code=y&state=foreign".to_owned(), "404"),
+            (format!("GET /other?code=y&state={state}"), "404"),
+            (format!("HEAD /callback?code=y&state={state}"), "405"),
+        ] {
+            let answer = ask(request.clone())?;
+            assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{request}: {answer}");
+        }
+        browse(url).map(drop)
+    });
+    let client = connect(EraChoice::Modern, &host, authorize).unwrap();
+    assert_eq!(text::<K>(&client, "who"), "ada");
+    host.end();
+}
+
+/// AUTH-05: a client that is closed while a user is asked is closed, and a browser that cannot be opened is named.
+pub fn nobody_waits_for_a_browser_in_vain<K: Kit>(_: &str) {
+    let by = AuthorizationServer::start();
+    let host = protected::<K>(&by);
+    let broken = Authorize::new(Config::new("Spokes")).open_with(|_| Err(io::Error::other("no display")));
+    let error = connect(EraChoice::Modern, &host, broken).unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("no display") && text.contains("`Authorize::open_with`"), "{text}");
+
+    let (tell, events) = Events::new();
+    let first = Mutex::new(true);
+    let away = Authorize::new(Config::new("Spokes")).open_with(move |url| {
+        if std::mem::take(&mut *first.lock().unwrap()) {
+            return browse(url).map(drop);
+        }
+        tell.tell("asked");
+        Ok(())
+    });
+    let client = connect(EraChoice::Modern, &host, away).unwrap();
+    by.set(|policy| (policy.refresh, policy.good) = (None, Vec::new()));
+    let call = calling::<K>(&client, "who");
+    events.expect("asked");
+    K::wait(client.close()).unwrap();
+    assert!(matches!(call.join().unwrap_err(), CallError::Broken { .. }));
+    host.end();
+}
