@@ -170,6 +170,8 @@ pub enum CallError {
     Unsupported {
         /// What is missing, in the words of the specification.
         what: String,
+        /// The capability that the server did not declare; `None` when its revision has no such method.
+        capability: Option<&'static str>,
     },
     /// A schema of the tool is written in a dialect that is not supported; nothing was sent. Not with
     /// [`OutputCheck::Off`](crate::schema::OutputCheck::Off).
@@ -246,7 +248,7 @@ impl fmt::Display for CallError {
             Self::TooLarge { limit } => {
                 write!(f, "the reply is longer than {limit} bytes; raise `Limits::message` to accept it")
             }
-            Self::Unsupported { what } => write!(f, "the server does not offer {what}; nothing was sent"),
+            Self::Unsupported { what, .. } => write!(f, "the server does not offer {what}; nothing was sent"),
             Self::UnsupportedDialect { reason } => write!(f, "{reason}; nothing was sent"),
             Self::Misfit { reply } => {
                 f.write_str("the result of the tool does not fit its output schema")?;

@@ -71,6 +71,8 @@ macro_rules! parity {
             hooks: hooks_see_every_request, hooks_may_refuse_every_request, sessions_are_the_same_with_hooks;
             sealed: a_call_goes_on_wherever_its_key_is, a_state_is_for_its_audience, a_codec_of_ones_own_is_asked,
                 a_ring_without_keys_does_not_serve;
+            options: a_collection_that_ends_early_keeps_what_was_read, what_is_not_offered_is_a_typed_error,
+                a_ping_is_answered_in_both_eras, the_level_of_logs_can_be_changed, a_trace_reaches_the_server;
             results: structured_content_is_checked_by_the_client, a_bad_definition_is_not_learned;
             rounds: a_state_is_checked_before_its_handler_runs, a_step_before_a_question_by_hand_is_done_once,
                 a_handler_may_do_without_what_a_client_lacks, nobody_is_asked_in_vain,

@@ -42,6 +42,12 @@ pub trait Call {
         false
     }
 
+    /// Whether it makes sense in one session only, such as with a cursor that a legacy server gave out (PAGE-09): it is
+    /// not sent again in another. Default no.
+    fn is_of_session(&self) -> bool {
+        false
+    }
+
     /// How often the server has asked for input in the course of this call before; see
     /// [`Resume`](super::Resume).
     fn rounds(&self) -> usize {

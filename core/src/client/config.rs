@@ -6,10 +6,10 @@ use crate::dialect::Revision;
 use crate::head::Headers;
 use crate::leniency::Leniency;
 use crate::limits::Limits;
-use crate::model::Meta;
 use crate::model::capabilities::ClientCapabilities;
 use crate::model::lifecycle::Implementation;
 use crate::model::logging::LoggingLevel;
+use crate::model::{Meta, TraceContext};
 use crate::schema::OutputCheck;
 use crate::time::Duration;
 use core::fmt;
@@ -211,7 +211,11 @@ pub struct CallOptions {
     /// Whether the call may be answered with a result that was kept, and whether its own is kept. Default
     /// [`Config::cache`].
     pub cache: Option<CacheUse>,
-    /// More entries for the request's `_meta`. Those that the protocol itself sets are left out.
+    /// Whether it is sent although the server did not declare the capability that it needs. Default no; see also
+    /// [`Config::check_capabilities`].
+    pub force: bool,
+    /// More entries for the request's `_meta`. Those that the protocol itself sets are left out; names that are none make
+    /// the call a [`Misuse`](crate::error::CallError::Misuse).
     pub meta: Meta,
 }
 
@@ -224,6 +228,7 @@ impl fmt::Debug for CallOptions {
             .field("progress", &self.progress)
             .field("log_level", &self.log_level)
             .field("manual_input", &self.manual_input)
+            .field("force", &self.force)
             .field("cache", &self.cache)
             .field("meta", &format_args!("{} members", self.meta.iter().len()))
             .finish()
@@ -278,10 +283,24 @@ impl CallOptions {
         self
     }
 
+    /// Sends it although the server did not declare the capability that it needs.
+    #[must_use]
+    pub fn force(mut self) -> Self {
+        self.force = true;
+        self
+    }
+
     /// Sets more entries for the request's `_meta`.
     #[must_use]
     pub fn meta(mut self, meta: Meta) -> Self {
         self.meta = meta;
+        self
+    }
+
+    /// Tells the server which trace the call belongs to, in `_meta`, beside what is there (TRACE-01).
+    #[must_use]
+    pub fn trace(mut self, trace: &TraceContext) -> Self {
+        trace.add_to(&mut self.meta);
         self
     }
 }

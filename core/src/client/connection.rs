@@ -26,6 +26,7 @@ use crate::dialect::Era;
 use crate::entropy::Seed;
 use crate::error::{ApiMisuse, CallError, Full};
 use crate::model::Json;
+use crate::model::logging::LoggingLevel;
 use crate::text;
 use crate::time::{Duration, Instant, Now, Wake, WakeReason, earliest};
 use crate::wire::jsonrpc::{self, Incoming, Malformed, Message, Request, RequestId, Response};
@@ -135,7 +136,7 @@ impl Connection {
         source: &impl Source,
         options: CallOptions,
     ) -> Result<CallId, CallError> {
-        self.link.admit(source)?;
+        self.link.admit(source, &options)?;
         if let Some(call) = self.link.recall(now, source, &options) {
             return Ok(call);
         }
@@ -169,6 +170,16 @@ impl Connection {
     /// Nobody will take this call. It goes on; [`cancel`](Self::cancel) it first if nobody wants it either.
     pub fn forget(&mut self, call: CallId) {
         self.link.calls.forget(call);
+    }
+
+    /// Log messages from `level` on are asked for with each request to a modern server from now on; a legacy one is told
+    /// with [`SetLevel`](super::SetLevel), once.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Unsupported`] when the server did not declare `logging`.
+    pub fn set_log_level(&mut self, level: LoggingLevel) -> Result<(), CallError> {
+        self.link.set_log_level(level)
     }
 
     /// Answers what the server asked. Nothing happens when nobody waits for it any more.
@@ -405,7 +416,7 @@ impl Connection {
                 continue;
             }
             let Some(envelope) = &self.link.envelope else { return };
-            let written = match self.link.possible(&prepared) {
+            let written = match self.link.possible(&prepared, &prepared.options) {
                 Ok(()) => write(envelope, &mut self.out, wire, &prepared),
                 Err(error) => Err(error),
             };

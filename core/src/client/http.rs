@@ -179,6 +179,8 @@ struct Flight {
     exchange: Option<ExchangeId>,
     request: Arc<HttpRequest>,
     repeatable: bool,
+    /// It makes no sense in another session.
+    of_session: bool,
     /// It was sent a second time already.
     repeated: bool,
     /// What the server said about reconnecting.
@@ -256,7 +258,7 @@ impl Http {
         if let State::Ending { error, .. } = &self.state {
             return Err(error.clone());
         }
-        self.link.admit(source)?;
+        self.link.admit(source, &options)?;
         if let Some(call) = self.link.recall(now, source, &options) {
             return Ok(call);
         }
@@ -479,7 +481,7 @@ impl Http {
             }
             let Some(envelope) = &self.link.envelope else { return };
             let mut body = Vec::new();
-            let written = self.link.possible(&prepared).and_then(|()| {
+            let written = self.link.possible(&prepared, &prepared.options).and_then(|()| {
                 envelope.write(&mut body, wire, &prepared, &prepared.options).map_err(unserializable)
             });
             match written {

@@ -9,11 +9,12 @@ use super::definitions::{Definitions, Output};
 use super::details::ServerDetails;
 use super::event::{Event, Events, Progress};
 use super::negotiate::Negotiation;
+use super::offered::offered;
 use super::reply::{Around, Pending, RawReply};
 use super::request::{Envelope, Source};
 use super::subscriptions::{About, Subscriptions};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::{Era, METHODS, MethodKind, Side};
+use crate::dialect::Era;
 use crate::entropy::Seed;
 use crate::error::{CallError, ErrorObject};
 use crate::model::Json;
@@ -78,15 +79,17 @@ impl Link {
     }
 
     /// Whether a call may be made now, or as soon as the era is known.
-    pub(super) fn admit(&self, source: &impl Source) -> Result<(), CallError> {
+    pub(super) fn admit(&self, source: &impl Source, options: &CallOptions) -> Result<(), CallError> {
         self.alive()?;
         self.calls.room()?;
-        self.possible(source)
+        self.possible(source, options)
     }
 
     /// Whether a call can be made, as far as the server is known yet.
-    pub(super) fn possible(&self, source: &impl Source) -> Result<(), CallError> {
-        self.offered(source.method())?;
+    pub(super) fn possible(&self, source: &impl Source, options: &CallOptions) -> Result<(), CallError> {
+        if let Some(details) = self.details.as_deref() {
+            offered(details, source.method(), self.config.check_capabilities && !options.force)?;
+        }
         match tool_of(source).and_then(|tool| self.definitions.refused(tool)) {
             Some(reason) => Err(CallError::UnsupportedDialect { reason: reason.to_owned() }),
             None => Ok(()),
@@ -124,39 +127,19 @@ impl Link {
         }
     }
 
-    /// Whether the server, if it is known yet, has `method`, and declared the capability for it.
-    fn offered(&self, method: &str) -> Result<(), CallError> {
-        let Some(details) = self.details.as_deref() else { return Ok(()) };
-        let revision = details.revision;
-        let known = METHODS.iter().any(|known| {
-            known.name == method && known.from == Side::Client && known.kind == MethodKind::Request
-        });
-        if known && !revision.knows_method(Side::Client, method) {
-            return Err(CallError::Unsupported {
-                what: format!("`{method}`, which revision {revision} does not have"),
-            });
+    /// Log messages from this level on are asked for with each modern request from now on.
+    pub(super) fn set_log_level(&mut self, level: LoggingLevel) -> Result<(), CallError> {
+        if let Some(details) = self.details.as_deref()
+            && self.config.check_capabilities
+            && details.capabilities.logging.is_none()
+        {
+            let what = "log messages: it did not declare the capability `logging`".to_owned();
+            return Err(CallError::Unsupported { what, capability: Some("logging") });
         }
-        if !self.config.check_capabilities {
-            return Ok(());
+        if let Some(envelope) = &mut self.envelope {
+            envelope.log_level = Some(level);
         }
-        let capabilities = &details.capabilities;
-        let (capability, declared) = match method.split('/').next().unwrap_or_default() {
-            "tools" => ("tools", capabilities.tools.is_some()),
-            "prompts" => ("prompts", capabilities.prompts.is_some()),
-            "resources" => ("resources", capabilities.resources.is_some()),
-            "completion" => {
-                ("completions", capabilities.completions.is_some() || !revision.dialect().completions)
-            }
-            "logging" => ("logging", capabilities.logging.is_some()),
-            _ => return Ok(()),
-        };
-        if declared {
-            Ok(())
-        } else {
-            Err(CallError::Unsupported {
-                what: format!("`{method}`: it did not declare the capability `{capability}`"),
-            })
-        }
+        Ok(())
     }
 
     pub(super) fn patience(&self, options: &CallOptions) -> Patience {

@@ -50,6 +50,10 @@ macro_rules! list {
             fn is_repeatable(&self) -> bool {
                 true
             }
+
+            fn is_of_session(&self) -> bool {
+                self.cursor.is_some()
+            }
         }
     };
 }

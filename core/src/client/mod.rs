@@ -49,6 +49,7 @@ mod http;
 mod link;
 mod lists;
 mod negotiate;
+mod offered;
 mod pages;
 mod prompts;
 mod reply;

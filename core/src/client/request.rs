@@ -5,9 +5,11 @@ use super::config::{CallOptions, Config};
 use crate::dialect::{Era, Revision};
 use crate::error::ApiMisuse;
 use crate::model::logging::LoggingLevel;
+use crate::model::meta::KeyFault;
 use crate::model::{In, Json, meta};
 use crate::wire::jsonrpc::write_json;
 use alloc::borrow::ToOwned;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::Serialize;
@@ -18,6 +20,7 @@ pub(super) trait Source {
     fn name(&self) -> Option<&str>;
     fn is_repeatable(&self) -> bool;
     fn rounds(&self) -> usize;
+    fn is_of_session(&self) -> bool;
     fn write_params(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), ApiMisuse>;
 }
 
@@ -38,6 +41,10 @@ impl<C: Call> Source for C {
         Call::rounds(self)
     }
 
+    fn is_of_session(&self) -> bool {
+        Call::is_of_session(self)
+    }
+
     fn write_params(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), ApiMisuse> {
         Call::write_params(self, revision, out)
     }
@@ -48,6 +55,7 @@ pub(super) struct Prepared {
     method: String,
     name: Option<String>,
     repeatable: bool,
+    of_session: bool,
     /// How often the server has asked for input in its course.
     rounds: usize,
     /// The parameters, from the oldest revision on; each entry holds up to the next one. One entry where
@@ -85,6 +93,7 @@ impl Prepared {
             method: source.method().to_owned(),
             name: source.name().map(ToOwned::to_owned),
             repeatable: source.is_repeatable(),
+            of_session: source.is_of_session(),
             rounds: source.rounds(),
             params,
             options,
@@ -121,6 +130,10 @@ impl Source for Prepared {
         self.rounds
     }
 
+    fn is_of_session(&self) -> bool {
+        self.of_session
+    }
+
     fn write_params(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), ApiMisuse> {
         let form = self.params.iter().rev().find(|(since, _)| *since <= revision);
         out.extend_from_slice(form.map_or(b"{}", |(_, form)| form));
@@ -134,7 +147,7 @@ pub(super) struct Envelope {
     revision: Revision,
     /// Members of `_meta`, without braces; empty in the legacy era.
     fixed: String,
-    log_level: Option<LoggingLevel>,
+    pub(super) log_level: Option<LoggingLevel>,
 }
 
 impl Envelope {
@@ -230,10 +243,22 @@ impl Envelope {
         }
         for (key, value) in &options.meta {
             if !is_ours(key) {
+                check_key(key)?;
                 entry(out, start, key, value)?;
             }
         }
         Ok(())
+    }
+}
+
+/// Names of metadata have a form (META-02, META-03, META-07).
+fn check_key(key: &str) -> Result<(), ApiMisuse> {
+    match meta::check_key(key) {
+        Ok(()) | Err(KeyFault::Reserved) => Ok(()),
+        Err(_) => {
+            let message = format!("`{}` is no name for metadata", crate::text::excerpt(key));
+            Err(ApiMisuse::new(message))
+        }
     }
 }
 

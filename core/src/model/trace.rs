@@ -1,9 +1,12 @@
 //! Trace context: which trace a request belongs to.
 
 use alloc::borrow::ToOwned;
+use alloc::format;
 use alloc::string::String;
 
 use super::json::Json;
+use crate::error::ApiMisuse;
+
 use super::meta::{BAGGAGE, Meta, RequestMeta, TRACEPARENT, TRACESTATE};
 
 /// The W3C trace context of a message, as far as it is valid: what is not is left out, as if it had not come
@@ -38,6 +41,33 @@ impl TraceContext {
         Self { traceparent, tracestate, baggage: valid(meta.baggage(), is_baggage) }
     }
 
+    /// Sets the parent span.
+    ///
+    /// # Errors
+    /// When it is not written as W3C Trace Context has it.
+    pub fn with_traceparent(mut self, text: impl Into<String>) -> Result<Self, ApiMisuse> {
+        self.traceparent = Some(checked(text.into(), is_traceparent, "traceparent", "W3C Trace Context")?);
+        Ok(self)
+    }
+
+    /// Sets what vendors add to the parent span.
+    ///
+    /// # Errors
+    /// When it is not written as W3C Trace Context has it.
+    pub fn with_tracestate(mut self, text: impl Into<String>) -> Result<Self, ApiMisuse> {
+        self.tracestate = Some(checked(text.into(), is_tracestate, "tracestate", "W3C Trace Context")?);
+        Ok(self)
+    }
+
+    /// Sets properties that the application passes along.
+    ///
+    /// # Errors
+    /// When they are not written as W3C Baggage has them.
+    pub fn with_baggage(mut self, text: impl Into<String>) -> Result<Self, ApiMisuse> {
+        self.baggage = Some(checked(text.into(), is_baggage, "baggage", "W3C Baggage")?);
+        Ok(self)
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.traceparent.is_none() && self.tracestate.is_none() && self.baggage.is_none()
@@ -69,6 +99,15 @@ impl TraceContext {
                 meta.insert(key.to_owned(), json);
             }
         }
+    }
+}
+
+/// The text itself is not repeated: baggage may hold anything.
+fn checked(text: String, is_valid: fn(&str) -> bool, what: &str, form: &str) -> Result<String, ApiMisuse> {
+    if is_valid(&text) {
+        Ok(text)
+    } else {
+        Err(ApiMisuse::new(format!("`{what}` is not in the form of {form}")))
     }
 }
 
@@ -150,6 +189,7 @@ const LONGEST: usize = 8192;
 mod tests {
     use super::*;
     use alloc::format;
+    use alloc::string::ToString;
     use alloc::vec::Vec;
     use serde_json::value::RawValue;
 
@@ -174,6 +214,21 @@ mod tests {
         trace.add_to(&mut meta);
         assert_eq!(serde_json::to_string(&meta).unwrap(), json);
         assert!(TraceContext::default().is_empty() && of("{}").is_empty());
+    }
+
+    /// TRACE-02, TRACE-03: what is set has to be in order, and errors do not repeat it.
+    #[test]
+    fn what_is_set_is_checked() {
+        let trace = TraceContext::new().with_traceparent(PARENT).unwrap();
+        let trace = trace.with_tracestate("a=1").unwrap().with_baggage("user=ada").unwrap();
+        assert_eq!(trace.trace_id(), Some("0af7651916cd43dd8448eb211c80319c"));
+        for refused in [
+            TraceContext::new().with_traceparent("secret"),
+            TraceContext::new().with_tracestate("secret"),
+            TraceContext::new().with_baggage("secret"),
+        ] {
+            assert!(!refused.unwrap_err().to_string().contains("secret"));
+        }
     }
 
     /// TRACE-02

@@ -11,17 +11,19 @@ use std::time::Duration;
 
 use mcp_proto::client::{
     CacheUse, Call, CallId, CallOptions, CallTool, Complete, Custom, GetPrompt, ListPrompts,
-    ListResourceTemplates, ListResources, ListTools, Pages, Pending, Ping, Progress, ReadResource, SetLevel,
-    ToolReply,
+    ListResourceTemplates, ListResources, ListTools, Pending, Progress, ReadResource, SetLevel, ToolReply,
 };
+use mcp_proto::dialect::Era;
 use mcp_proto::error::CallError;
 use mcp_proto::model::{
     CompleteResult, Cursor, GetPromptResult, Json, LoggingLevel, Meta, Prompt, ReadResourceResult, Resource,
-    ResourceTemplate, Tool,
+    ResourceTemplate, Tool, TraceContext,
 };
 use serde::Serialize;
 
 use super::Client;
+use super::alive::Alive;
+use super::collection::Incomplete;
 use crate::reply::{Mode, Running};
 use crate::runtime::Runtime;
 
@@ -32,6 +34,8 @@ use crate::runtime::Runtime;
 pub trait Calls {
     /// What a call returns.
     type Reply<T: Send + 'static>;
+    /// What reading a whole collection returns. Its error, [`Incomplete`], has what was read before it.
+    type Collection<T: Send + 'static>;
 
     /// Makes any call.
     fn start<C: Call>(&self, call: &C, options: Options) -> Self::Reply<C::Reply>
@@ -39,12 +43,17 @@ pub trait Calls {
         C::Reply: Send + 'static;
 
     /// Reads a whole collection: `page` makes the call for the page behind a cursor, `split` takes its reply
-    /// apart. Bounded by `Limits::pages`.
+    /// apart. Bounded by `Limits::pages`; `options` are for each page, but for [`Options::max`], which is for all of
+    /// them together. When a cursor dies on the way it begins again, once.
+    ///
+    /// # Errors
+    /// As of a call, with what was read till then.
     fn collect<C, T>(
         &self,
         page: impl Fn(Option<Cursor>) -> C + Send + 'static,
         split: impl Fn(C::Reply) -> (Vec<T>, Option<Cursor>) + Send + 'static,
-    ) -> Self::Reply<Vec<T>>
+        options: Options,
+    ) -> Self::Collection<T>
     where
         C: Call + Send + 'static,
         C::Reply: Send + 'static,
@@ -74,15 +83,25 @@ pub trait Calls {
     }
 
     /// All tools of the server, page by page.
-    fn list_tools(&self) -> Self::Reply<Vec<Tool>> {
+    fn list_tools(&self) -> Self::Collection<Tool> {
+        self.list_tools_with(Options::new())
+    }
+
+    /// All tools of the server, page by page, with options.
+    fn list_tools_with(&self, options: Options) -> Self::Collection<Tool> {
         let page = after(ListTools::new, ListTools::after);
-        self.collect(page, |reply| (reply.tools, reply.next_cursor))
+        self.collect(page, |reply| (reply.tools, reply.next_cursor), options)
     }
 
     /// All prompts of the server, page by page.
-    fn list_prompts(&self) -> Self::Reply<Vec<Prompt>> {
+    fn list_prompts(&self) -> Self::Collection<Prompt> {
+        self.list_prompts_with(Options::new())
+    }
+
+    /// All prompts of the server, page by page, with options.
+    fn list_prompts_with(&self, options: Options) -> Self::Collection<Prompt> {
         let page = after(ListPrompts::new, ListPrompts::after);
-        self.collect(page, |reply| (reply.prompts, reply.next_cursor))
+        self.collect(page, |reply| (reply.prompts, reply.next_cursor), options)
     }
 
     /// A prompt, filled in.
@@ -96,15 +115,25 @@ pub trait Calls {
     }
 
     /// All resources of the server, page by page. What templates make is not among them.
-    fn list_resources(&self) -> Self::Reply<Vec<Resource>> {
+    fn list_resources(&self) -> Self::Collection<Resource> {
+        self.list_resources_with(Options::new())
+    }
+
+    /// All resources of the server, page by page, with options.
+    fn list_resources_with(&self, options: Options) -> Self::Collection<Resource> {
         let page = after(ListResources::new, ListResources::after);
-        self.collect(page, |reply| (reply.resources, reply.next_cursor))
+        self.collect(page, |reply| (reply.resources, reply.next_cursor), options)
     }
 
     /// All resource templates of the server, page by page.
-    fn list_resource_templates(&self) -> Self::Reply<Vec<ResourceTemplate>> {
+    fn list_resource_templates(&self) -> Self::Collection<ResourceTemplate> {
+        self.list_resource_templates_with(Options::new())
+    }
+
+    /// All resource templates of the server, page by page, with options.
+    fn list_resource_templates_with(&self, options: Options) -> Self::Collection<ResourceTemplate> {
         let page = after(ListResourceTemplates::new, ListResourceTemplates::after);
-        self.collect(page, |reply| (reply.resource_templates, reply.next_cursor))
+        self.collect(page, |reply| (reply.resource_templates, reply.next_cursor), options)
     }
 
     /// What is at a URI.
@@ -121,16 +150,12 @@ pub trait Calls {
         self.start(complete, Options::new())
     }
 
-    /// Asks whether the server is there. Legacy revisions only.
-    fn ping(&self) -> Self::Reply<()> {
-        self.start(&Ping, Options::new())
-    }
+    /// Asks whether the server is there: by `ping`, or in the modern era, which has none, by `server/discover`.
+    fn ping(&self) -> Self::Reply<()>;
 
-    /// Asks for the session's log messages from `level` on. Legacy revisions only; in either era, see
-    /// [`ClientBuilder::on_log`](super::ClientBuilder::on_log).
-    fn set_level(&self, level: LoggingLevel) -> Self::Reply<()> {
-        self.start(&SetLevel(level), Options::new())
-    }
+    /// Asks for log messages from `level` on: a legacy server once for the session, a modern one with each request from
+    /// now on. They go to [`ClientBuilder::on_log`](super::ClientBuilder::on_log).
+    fn set_level(&self, level: LoggingLevel) -> Self::Reply<()>;
 
     /// Sends a request of any method.
     fn request(&self, request: &Custom) -> Self::Reply<Json> {
@@ -140,6 +165,7 @@ pub trait Calls {
 
 impl<R: Runtime> Calls for Client<R> {
     type Reply<T: Send + 'static> = <R::Mode as Mode>::Reply<T, CallError>;
+    type Collection<T: Send + 'static> = <R::Mode as Mode>::Reply<Vec<T>, Incomplete<T>>;
 
     fn start<C: Call>(&self, call: &C, options: Options) -> Self::Reply<C::Reply>
     where
@@ -152,42 +178,26 @@ impl<R: Runtime> Calls for Client<R> {
         &self,
         page: impl Fn(Option<Cursor>) -> C + Send + 'static,
         split: impl Fn(C::Reply) -> (Vec<T>, Option<Cursor>) + Send + 'static,
-    ) -> Self::Reply<Vec<T>>
+        options: Options,
+    ) -> Self::Collection<T>
     where
         C: Call + Send + 'static,
         C::Reply: Send + 'static,
         T: Send + 'static,
     {
-        self.runtime.run(Running::task(self.clone().collecting(page, split)))
+        self.runtime.run(Running::task(self.clone().read_all(page, split, options)))
     }
-}
 
-impl<R: Runtime> Client<R> {
-    /// Reads a whole collection.
-    pub(super) async fn collecting<C, T>(
-        self,
-        page: impl Fn(Option<Cursor>) -> C + Send + 'static,
-        split: impl Fn(C::Reply) -> (Vec<T>, Option<Cursor>) + Send + 'static,
-    ) -> Result<Vec<T>, CallError>
-    where
-        C: Call + Send + 'static,
-        C::Reply: Send + 'static,
-        T: Send + 'static,
-    {
-        let mut pages = Pages::new(self.revision(), &self.config);
-        let mut cursor = None;
-        loop {
-            let reply = match self.start_call(&page(cursor), Options::new()).await {
-                Err(error) if pages.restart(&error) => {
-                    cursor = None;
-                    continue;
-                }
-                reply => reply?,
-            };
-            let (items, next) = split(reply);
-            cursor = pages.add(items, next)?;
-            if cursor.is_none() {
-                return Ok(pages.into_items());
+    fn ping(&self) -> Self::Reply<()> {
+        self.start(&Alive(self.era()), Options::new())
+    }
+
+    fn set_level(&self, level: LoggingLevel) -> Self::Reply<()> {
+        match self.era() {
+            Era::Legacy => self.start(&SetLevel(level), Options::new()),
+            Era::Modern => {
+                let done = self.set_log_level(level);
+                self.runtime.run(Running::task(async move { done }))
             }
         }
     }
@@ -306,10 +316,25 @@ impl Options {
         self
     }
 
+    /// Makes the call although the server did not declare the capability that it needs. For all calls, see
+    /// `Config::check_capabilities`, which [`ClientBuilder::configure`](super::ClientBuilder::configure) reaches.
+    #[must_use]
+    pub fn force(mut self) -> Self {
+        self.call = self.call.force();
+        self
+    }
+
     /// More entries for the request's `_meta`.
     #[must_use]
     pub fn meta(mut self, meta: Meta) -> Self {
         self.call = self.call.meta(meta);
+        self
+    }
+
+    /// Tells the server which trace the call belongs to, beside whatever else is in `_meta`.
+    #[must_use]
+    pub fn trace(mut self, trace: &TraceContext) -> Self {
+        self.call = self.call.trace(trace);
         self
     }
 }

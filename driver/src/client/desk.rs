@@ -10,7 +10,7 @@ use mcp_proto::client::{
     ServerDetails, Subscription, SubscriptionId, Waiting,
 };
 use mcp_proto::error::{ApiMisuse, CallError};
-use mcp_proto::model::{InputRequest, SubscriptionFilter, Tool};
+use mcp_proto::model::{InputRequest, LoggingLevel, SubscriptionFilter, Tool};
 use mcp_proto::time::Now;
 
 use super::Hooks;
@@ -53,6 +53,7 @@ pub(super) trait Machine: Send {
     fn unlisten(&mut self, now: Now, id: SubscriptionId);
     fn subscription(&self, id: SubscriptionId) -> Option<&Subscription>;
     fn take_notice(&mut self, id: SubscriptionId) -> Option<Notice>;
+    fn set_log_level(&mut self, level: LoggingLevel) -> Result<(), CallError>;
 }
 
 /// A client machine behind a lock, with whatever moves its bytes.
@@ -222,6 +223,11 @@ pub(super) fn roots_changed<L: Link>(link: &Arc<L>) {
 pub(super) fn cache<L: Link>(link: &Arc<L>) -> Vec<CacheEntry> {
     let now = link.now();
     link.lock().machine.cache(now)
+}
+
+/// Asks for log messages with each request from now on.
+pub(super) fn set_log_level<L: Link>(link: &Arc<L>, level: LoggingLevel) -> Result<(), CallError> {
+    link.lock().machine.set_log_level(level)
 }
 
 /// Makes a tool known.

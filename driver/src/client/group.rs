@@ -17,6 +17,7 @@ use mcp_proto::model::{GetPromptResult, Prompt, ReadResourceResult, Resource, Re
 use serde::Serialize;
 
 use super::calls::{Options, after};
+use super::collection::Incomplete;
 use super::{Client, ClientBuilder, ServerFile, Target};
 use crate::error::Error;
 use crate::reply::{Mode, Running};
@@ -231,7 +232,7 @@ impl<R: Runtime> Group<R> {
         self.runtime.run(Running::task(async move {
             let list = |client: Client<R>| {
                 let page = after(ListResourceTemplates::new, ListResourceTemplates::after);
-                client.collecting(page, |reply| (reply.resource_templates, reply.next_cursor))
+                client.read_all(page, |reply| (reply.resource_templates, reply.next_cursor), Options::new())
             };
             Ok(group.list(list, |template| template.uri_template.clone(), false).await)
         }))
@@ -369,7 +370,7 @@ impl<R: Runtime> Group<R> {
     async fn tools(&self) -> Listing<Tool> {
         let list = |client: Client<R>| {
             let page = after(ListTools::new, ListTools::after);
-            client.collecting(page, |reply| (reply.tools, reply.next_cursor))
+            client.read_all(page, |reply| (reply.tools, reply.next_cursor), Options::new())
         };
         let listing = self.list(list, |tool| tool.name.clone(), true).await;
         self.routes().tools.learn(listing.items.iter().map(|it| (&*it.server, &*it.item.name)));
@@ -379,7 +380,7 @@ impl<R: Runtime> Group<R> {
     async fn prompts(&self) -> Listing<Prompt> {
         let list = |client: Client<R>| {
             let page = after(ListPrompts::new, ListPrompts::after);
-            client.collecting(page, |reply| (reply.prompts, reply.next_cursor))
+            client.read_all(page, |reply| (reply.prompts, reply.next_cursor), Options::new())
         };
         let listing = self.list(list, |prompt| prompt.name.clone(), true).await;
         self.routes().prompts.learn(listing.items.iter().map(|it| (&*it.server, &*it.item.name)));
@@ -389,7 +390,7 @@ impl<R: Runtime> Group<R> {
     async fn resources(&self) -> Listing<Resource> {
         let list = |client: Client<R>| {
             let page = after(ListResources::new, ListResources::after);
-            client.collecting(page, |reply| (reply.resources, reply.next_cursor))
+            client.read_all(page, |reply| (reply.resources, reply.next_cursor), Options::new())
         };
         let listing = self.list(list, |resource| resource.uri.clone(), false).await;
         self.routes().resources.learn(listing.items.iter().map(|it| (&*it.server, &*it.item.uri)));
@@ -397,7 +398,7 @@ impl<R: Runtime> Group<R> {
     }
 
     /// Lists what all servers have. A server that does not have the feature at all is not missing in it.
-    async fn list<T, F: Future<Output = Result<Vec<T>, CallError>> + Send + 'static>(
+    async fn list<T, F: Future<Output = Result<Vec<T>, Incomplete<T>>> + Send + 'static>(
         &self,
         list: impl Fn(Client<R>) -> F,
         name: impl Fn(&T) -> String,
@@ -411,20 +412,28 @@ impl<R: Runtime> Group<R> {
             let server = member.name.clone();
             async move {
                 match asked?.await {
-                    Ok(items) => Ok((server, items)),
-                    Err(CallError::Unsupported { .. }) => Ok((server, Vec::new())),
-                    Err(error) => Err(GroupError::call(server, error)),
+                    Ok(items) => Ok((server, items, None)),
+                    Err(Incomplete { error: CallError::Unsupported { .. }, read }) => {
+                        Ok((server, read, None))
+                    }
+                    // What was read of it is there all the same.
+                    Err(Incomplete { error, read }) => {
+                        Ok((server.clone(), read, Some(GroupError::call(server, error))))
+                    }
                 }
             }
         });
         let mut listing = Listing { items: Vec::new(), failures: Vec::new() };
         for outcome in join(asked).await {
             match outcome {
-                Ok((server, items)) => listing.items.extend(items.into_iter().map(|item| Listed {
-                    server: server.clone(),
-                    name: name(&item),
-                    item,
-                })),
+                Ok((server, items, failure)) => {
+                    listing.failures.extend(failure);
+                    listing.items.extend(items.into_iter().map(|item| Listed {
+                        server: server.clone(),
+                        name: name(&item),
+                        item,
+                    }));
+                }
                 Err(error) => listing.failures.push(error),
             }
         }

@@ -17,7 +17,7 @@ use mcp_proto::client::{
 use mcp_proto::entropy::Seed;
 use mcp_proto::error::{ApiMisuse, CallError};
 use mcp_proto::head::End;
-use mcp_proto::model::{SubscriptionFilter, Tool};
+use mcp_proto::model::{LoggingLevel, SubscriptionFilter, Tool};
 use mcp_proto::time::{Instant, Now};
 use mcp_proto::wire::http1::ConnectionId;
 
@@ -158,6 +158,10 @@ impl Machine for Carried {
 
     fn take_notice(&mut self, id: SubscriptionId) -> Option<Notice> {
         self.guarded.http.take_notice(id)
+    }
+
+    fn set_log_level(&mut self, level: LoggingLevel) -> Result<(), CallError> {
+        self.guarded.http.set_log_level(level)
     }
 }
 

@@ -12,7 +12,7 @@ use mcp_proto::client::{
 };
 use mcp_proto::error::{ApiMisuse, CallError};
 use mcp_proto::head::End;
-use mcp_proto::model::{SubscriptionFilter, Tool};
+use mcp_proto::model::{LoggingLevel, SubscriptionFilter, Tool};
 use mcp_proto::time::{Instant, Now};
 
 use super::desk::{self, Desk, Inner, Link, Machine};
@@ -128,6 +128,10 @@ impl Machine for Connection {
 
     fn take_notice(&mut self, id: SubscriptionId) -> Option<Notice> {
         self.take_notice(id)
+    }
+
+    fn set_log_level(&mut self, level: LoggingLevel) -> Result<(), CallError> {
+        self.set_log_level(level)
     }
 }
 

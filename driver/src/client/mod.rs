@@ -1,10 +1,12 @@
 //! Clients: opening a connection, and calling.
 
+mod alive;
 mod answers;
 mod asked;
 #[cfg(feature = "auth")]
 pub(crate) mod authorize;
 mod calls;
+mod collection;
 mod desk;
 mod group;
 #[cfg(feature = "http")]
@@ -46,6 +48,7 @@ use line::LineClient;
 pub use answers::{AnswerError, AnswerHandler, Answerer, ForForm, ForRoots, ForSampling, ForUrl, Question};
 pub use asked::Asked;
 pub use calls::{CallFuture, Calls, Canceller, Options};
+pub use collection::Incomplete;
 pub use group::{Group, GroupBuilder, GroupCall, GroupError, Listed, Listing};
 #[cfg(feature = "http")]
 pub use http::{Exchanger, Outgoing, Response};

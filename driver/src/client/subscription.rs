@@ -78,7 +78,9 @@ impl<R: Runtime> Client<R> {
             }
             hearing.watch(&uri, false)?;
             let what = "changes of this resource (`resources/updated`)".to_owned();
-            Err(status.refusal.unwrap_or(CallError::Unsupported { what }))
+            Err(status
+                .refusal
+                .unwrap_or(CallError::Unsupported { what, capability: Some("resources.subscribe") }))
         }))
     }
 

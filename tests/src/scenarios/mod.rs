@@ -18,6 +18,7 @@ pub mod hygiene;
 pub mod in_process;
 pub mod listening;
 pub mod observe;
+pub mod options;
 pub mod request;
 pub mod results;
 pub mod rounds;

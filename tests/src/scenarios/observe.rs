@@ -337,8 +337,8 @@ pub fn a_hook_may_refuse<K: Kit>(_: &str) {
             ("prompts/get", K::wait(client.get_prompt("p", &[])).map(drop)),
             ("resources/read", K::wait(client.read_resource("rig://r")).map(drop)),
             ("completion/complete", K::wait(client.complete(&complete)).map(drop)),
-            ("tools/list", K::wait(client.list_tools()).map(drop)),
-            ("resources/list", K::wait(client.list_resources()).map(drop)),
+            ("tools/list", K::wait(client.list_tools()).map(drop).map_err(CallError::from)),
+            ("resources/list", K::wait(client.list_resources()).map(drop).map_err(CallError::from)),
         ] {
             let error = refused(outcome);
             assert_eq!((error.code, error.message), (7, format!("no {method}")));

@@ -4,6 +4,7 @@ mod cache;
 mod calls;
 mod features;
 mod negotiation;
+mod offered;
 mod outputs;
 mod properties;
 mod rounds;

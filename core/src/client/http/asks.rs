@@ -8,7 +8,8 @@ use crate::client::calls::{CallId, timed_out};
 use crate::client::connection::unserializable;
 use crate::client::continuation::Unmet;
 use crate::client::link;
-use crate::error::ApiMisuse;
+use crate::error::{ApiMisuse, CallError};
+use crate::model::logging::LoggingLevel;
 use crate::time::{Instant, Now};
 use alloc::vec::Vec;
 
@@ -53,6 +54,16 @@ impl Http {
             State::Announcing { .. } | State::Listening { .. } => self.roots_news = true,
             _ => {}
         }
+    }
+
+    /// Log messages from `level` on are asked for with each request to a modern server from now on; a legacy one is told
+    /// with [`SetLevel`](super::SetLevel), once.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Unsupported`] when the server did not declare `logging`.
+    pub fn set_log_level(&mut self, level: LoggingLevel) -> Result<(), CallError> {
+        self.link.set_log_level(level)
     }
 
     pub(super) fn tell_roots(&mut self, now: Instant) {

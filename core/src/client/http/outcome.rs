@@ -65,7 +65,7 @@ impl Http {
     /// The session that a call belonged to does not exist any more (B35, HTTPL-50).
     pub(super) fn session_lost(&mut self, now: Instant, call: CallId, generation: u32) {
         let repeat = match self.flights.get_mut(&call) {
-            Some(flight) if flight.repeatable && !flight.repeated => {
+            Some(flight) if flight.repeatable && !flight.repeated && !flight.of_session => {
                 flight.repeated = true;
                 flight.exchange = None;
                 flight.resume = None;
@@ -76,8 +76,14 @@ impl Http {
         if repeat {
             self.again.push(call);
         } else {
-            let reason = "the server lost the session; whether the call was carried out is unknown".into();
-            self.settle(now, call, Err(broken(reason)));
+            let of_session = self.flights.get(&call).is_some_and(|flight| flight.of_session);
+            let reason = if of_session {
+                "the server lost the session that the cursor belonged to; begin with the first page"
+            } else {
+                "the server lost the session; whether the call was carried out is unknown"
+            };
+            let error = CallError::Broken { reason: reason.into(), unsent: of_session };
+            self.settle(now, call, Err(error));
         }
         if generation == self.generation && matches!(self.state, State::Open) {
             self.reopen(now);

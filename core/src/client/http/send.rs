@@ -48,6 +48,7 @@ impl Http {
                 exchange: Some(exchange),
                 request: Arc::clone(&sent.request),
                 repeatable: source.is_repeatable(),
+                of_session: source.is_of_session(),
                 repeated: false,
                 retry: None,
                 resume: None,

@@ -91,7 +91,10 @@ fn what_is_not_declared_is_not_asked_for() {
     let connection = &mut peer.connection;
     let refused = |what: &str, started: Result<(), CallError>| {
         let error = started.unwrap_err();
-        assert!(matches!(&error, CallError::Unsupported { what: text } if text.contains(what)), "{error}");
+        assert!(
+            matches!(&error, CallError::Unsupported { capability: Some(it), .. } if *it == what),
+            "{error}"
+        );
     };
     let options = CallOptions::new;
     refused("prompts", connection.start(now, &ListPrompts::new(), options()).map(drop));

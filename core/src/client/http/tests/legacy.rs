@@ -257,3 +257,25 @@ fn secrets_are_not_printed() {
     let endpoint = Endpoint::parse("https://h.example/mcp?key=s3cret").unwrap();
     assert_eq!(format!("{endpoint:?}"), "Endpoint(https://h.example/mcp)");
 }
+
+/// PAGE-09: a cursor is worth nothing in another session, so the page behind it is not asked for there.
+#[test]
+fn cursors_are_not_taken_into_another_session() {
+    let mut peer = Peer::legacy();
+    let (first, page) = peer.start(&ListTools::new());
+    let (behind, later) = peer.start(&ListTools::after("p2"));
+    peer.answer(&later, 404, "");
+    let error = peer.take(&behind).unwrap_err();
+    assert!(
+        matches!(&error, CallError::Broken { reason, unsent: true } if reason.contains("cursor")),
+        "{error}"
+    );
+    peer.answer(&page, 404, "");
+    let initialize = peer.one();
+    peer.initialized(&initialize, Some("s-2"));
+    let again = peer.one();
+    assert_eq!((again.method().as_str(), again.header("mcp-session-id")), ("tools/list", Some("s-2")));
+    peer.result(&again, "{'tools':[]}");
+    assert!(peer.take(&first).is_ok());
+    peer.is_empty();
+}

@@ -1,0 +1,104 @@
+//! Calls with options, and whole collections.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use mcp_driver::model::TraceContext;
+use mcp_driver::{CallError, Calls, Context, LoggingLevel, Options, Tool};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{ERAS, Host, builder, call, hosted};
+use crate::kit::{Kit, Server};
+use crate::support::Events;
+
+#[derive(Deserialize, JsonSchema)]
+struct Nothing {}
+
+fn server<K: Kit>() -> Host<K> {
+    let server = Server::<K>::new("options", "1")
+        .on_error(|_| {})
+        .page_size(2)
+        .logging()
+        .tool(Tool::new("log"), async |_: Nothing, cx: Context| {
+            cx.log(LoggingLevel::Warning, "it happened");
+            Ok("")
+        })
+        .tool(Tool::new("trace"), async |_: Nothing, cx: Context| Ok(format!("{:?}", cx.trace().parent_id())))
+        .tool(Tool::new("c"), async |_: Nothing, _: Context| Ok(""))
+        .tool(Tool::new("d"), async |_: Nothing, _: Context| Ok(""))
+        .tool(Tool::new("e"), async |_: Nothing, _: Context| Ok(""));
+    hosted(server, Default::default(), Events::new().1)
+}
+
+/// PAGE-03, PAGE-04: a collection that ends before its end says so, and keeps what was read.
+pub fn a_collection_that_ends_early_keeps_what_was_read<K: Kit>(_: &str) {
+    let host = server::<K>();
+    for era in ERAS {
+        let client = K::wait(builder::<K>(era).http(&host.url)).unwrap();
+        assert_eq!(K::wait(client.list_tools()).unwrap().len(), 5);
+        let bounded = builder::<K>(era).configure(|config| config.limits.pages = 2);
+        let client = K::wait(bounded.http(&host.url)).unwrap();
+        let incomplete = K::wait(client.list_tools()).unwrap_err();
+        assert_eq!(incomplete.read.len(), 4);
+        assert!(
+            incomplete.to_string().contains("`Limits::pages`") && incomplete.to_string().contains("4 items")
+        );
+        let none = K::wait(client.list_tools_with(Options::new().max(Duration::ZERO))).unwrap_err();
+        assert!(matches!(none.error, CallError::TimedOut { .. }), "{none}");
+    }
+    host.end();
+}
+
+/// INIT-13, PROMPT-15: what the server does not offer is not asked for, unless that is forced; then it may answer.
+pub fn what_is_not_offered_is_a_typed_error<K: Kit>(_: &str) {
+    let host = server::<K>();
+    for era in ERAS {
+        let client = K::wait(builder::<K>(era).http(&host.url)).unwrap();
+        let error = CallError::from(K::wait(client.list_prompts()).unwrap_err());
+        assert!(matches!(error, CallError::Unsupported { capability: Some("prompts"), .. }), "{error}");
+        let forced = K::wait(client.list_prompts_with(Options::new().force())).unwrap_err();
+        assert!(matches!(&forced.error, CallError::Server { error, .. } if error.code == -32601), "{forced}");
+    }
+    host.end();
+}
+
+/// INIT-18: whether the server is there can be asked in both eras.
+pub fn a_ping_is_answered_in_both_eras<K: Kit>(_: &str) {
+    let host = server::<K>();
+    for era in ERAS {
+        K::wait(host.client(era).ping()).unwrap();
+    }
+    host.end();
+}
+
+/// LOG-06, META-11: from another level on, in both eras.
+pub fn the_level_of_logs_can_be_changed<K: Kit>(_: &str) {
+    let host = server::<K>();
+    for era in ERAS {
+        let heard: Arc<Mutex<usize>> = Arc::default();
+        let hear = heard.clone();
+        let builder = builder::<K>(era).on_log(LoggingLevel::Error, move |_| *hear.lock().unwrap() += 1);
+        let client = K::wait(builder.http(&host.url)).unwrap();
+        call::<K>(&client, "log", json!({})).unwrap();
+        assert_eq!(*heard.lock().unwrap(), 0);
+        K::wait(client.set_level(LoggingLevel::Info)).unwrap();
+        call::<K>(&client, "log", json!({})).unwrap();
+        assert_eq!(*heard.lock().unwrap(), 1);
+    }
+    host.end();
+}
+
+/// TRACE-01, TRACE-02: a trace that is in order reaches the server.
+pub fn a_trace_reaches_the_server<K: Kit>(_: &str) {
+    let host = server::<K>();
+    let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let trace = TraceContext::new().with_traceparent(parent).unwrap();
+    for era in ERAS {
+        let options = Options::new().trace(&trace);
+        let reply = K::wait(host.client(era).call_tool_with("trace", json!({}), options)).unwrap();
+        assert_eq!(reply.text(), "Some(\"b7ad6b7169203331\")");
+    }
+    host.end();
+}
