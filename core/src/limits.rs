@@ -157,6 +157,9 @@ pub struct Limits {
     /// How long a child process may take to exit after its standard input was closed, and again after it was
     /// asked to terminate. Default 2 s each; then it is told to, then killed, with its whole process group.
     pub child_exit: Duration,
+    /// How long a new connection of an HTTP client may take to be ready: each the tunnel through a proxy and the TLS
+    /// handshake. Default 10 s; then it is given up, and what waited for it fails unsent.
+    pub handshake: Duration,
     /// Connections of one HTTP client to its origin. Default 64; further requests wait.
     pub connections: usize,
     /// Jobs of blocking handlers that wait for a thread; on tokio and smol also those that have one. Default 4,096;
@@ -237,6 +240,7 @@ impl Default for Limits {
             watched_bytes: 64 << 10,
             redirects: 3,
             child_exit: Duration::from_secs(2),
+            handshake: Duration::from_secs(10),
             connections: 64,
             blocking_jobs: 4_096,
             blocking_threads: 256,

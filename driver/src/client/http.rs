@@ -5,7 +5,10 @@ mod authorized;
 mod exchanger;
 mod guarded;
 mod pooled;
+mod proxy;
 mod route;
+#[cfg(feature = "tls")]
+mod tls;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Waker;
@@ -37,6 +40,9 @@ use crate::turn::{Done, Turn};
 use crate::wake::WakerSlot;
 
 pub use self::exchanger::{Exchanger, Outgoing, Response};
+pub use self::proxy::Proxy;
+#[cfg(feature = "tls")]
+pub use self::tls::Tls;
 
 /// How the machine begins: with Streamable HTTP or with HTTP with SSE.
 pub(super) type Begin = fn(Now, Arc<Config>, Url, Seed) -> Http;
@@ -46,13 +52,17 @@ pub(super) type Begin = fn(Now, Arc<Config>, Url, Seed) -> Http;
 pub(super) struct Means {
     /// An HTTP client of the application.
     pub(super) exchanger: Option<Arc<dyn Exchanger>>,
+    pub(super) proxy: Proxy,
+    #[cfg(feature = "tls")]
+    pub(super) tls: Tls,
 }
 
 pub(super) struct HttpClient<R: Runtime> {
     runtime: R,
     hooks: Hooks,
     url: Url,
-    route: Route,
+    /// How connections of our own get there.
+    route: Option<Arc<Route>>,
     inner: Mutex<desk::Inner<Carried>>,
     turn: Turn,
     /// Wakes whoever keeps the time.
@@ -285,15 +295,12 @@ impl<R: Runtime> HttpClient<R> {
         means: Means,
     ) -> Result<Arc<Self>, Error> {
         let url = Url::parse(server)?;
-        let (route, carrier) = match means.exchanger {
-            Some(exchanger) => (Route::direct(&url), Carrier::Own(Own::new(exchanger))),
-            None if url.secure => {
-                return Err(ApiMisuse::new(
-                    "https is not built in yet: put a proxy that speaks TLS in between, or use http on loopback",
-                )
-                .into());
+        let (route, carrier) = match &means.exchanger {
+            Some(exchanger) => (None, Carrier::Own(Own::new(exchanger.clone()))),
+            None => {
+                let route = Arc::new(Route::new(&url, &means, &config)?);
+                (Some(route.clone()), Carrier::Pool(Pooled::new(&config.limits, route)))
             }
-            None => (Route::direct(&url), Carrier::Pool(Pooled::new(&config.limits))),
         };
         let seed = runtime.seed().map_err(|error| Error::io("reading entropy", error))?;
         #[cfg(feature = "auth")]

@@ -50,8 +50,10 @@ pub use asked::Asked;
 pub use calls::{CallFuture, Calls, Canceller, Options};
 pub use collection::Incomplete;
 pub use group::{Group, GroupBuilder, GroupCall, GroupError, Listed, Listing};
+#[cfg(feature = "tls")]
+pub use http::Tls;
 #[cfg(feature = "http")]
-pub use http::{Exchanger, Outgoing, Response};
+pub use http::{Exchanger, Outgoing, Proxy, Response};
 pub use mcp_proto::client::{
     CacheEntry, CacheUse, CallTool, Complete, Continuation, Custom, Discover, EraChoice, Fetch, Fetched,
     Freshness, GetPrompt, ListPrompts, ListResourceTemplates, ListResources, ListTools, Notice, Ping,

@@ -9,8 +9,10 @@ use mcp_proto::client::{Http, Transport, Verdict};
 use mcp_proto::dialect::Revision;
 
 use super::answers::Roots;
+#[cfg(feature = "tls")]
+use super::http::Tls;
 #[cfg(feature = "http")]
-use super::http::{self, Exchanger};
+use super::http::{self, Exchanger, Proxy};
 use super::line::LineClient;
 use super::{AnyLink, Client, ClientBuilder, Closing, Target};
 #[cfg(feature = "http")]
@@ -28,6 +30,22 @@ impl<R: Runtime> ClientBuilder<R> {
     #[must_use]
     pub fn exchanger(mut self, exchanger: impl Exchanger) -> Self {
         self.means.exchanger = Some(Arc::new(exchanger));
+        self
+    }
+
+    /// Goes through a proxy, or through none. Default: as the environment says, in the way of curl; see [`Proxy`].
+    #[cfg(feature = "http")]
+    #[must_use]
+    pub fn proxy(mut self, proxy: Proxy) -> Self {
+        self.means.proxy = proxy;
+        self
+    }
+
+    /// Whom to believe that a server with an `https` URL is who it says. Default: whomever this system believes.
+    #[cfg(feature = "tls")]
+    #[must_use]
+    pub fn tls(mut self, tls: Tls) -> Self {
+        self.means.tls = tls;
         self
     }
 

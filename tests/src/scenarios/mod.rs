@@ -25,6 +25,7 @@ pub mod rounds;
 pub mod schemas;
 mod scripted;
 pub mod sealed;
+pub mod secure;
 pub mod sessions;
 pub mod stdio;
 pub mod stopping;

@@ -13,6 +13,7 @@ use mcp_proto::wire::http1::{ConnectionId, ExchangeId as PoolId, Pool, PoolOutpu
 use super::super::Hooks;
 use super::super::desk::Link;
 use super::guarded::Guarded;
+use super::route::Route;
 use super::{HttpClient, Step};
 use crate::endpoint::{Endpoint, Status};
 use crate::runtime::Runtime;
@@ -21,6 +22,7 @@ use crate::wake::WakerSlot;
 /// The pool, and which of its exchanges is which of the machine's.
 pub(super) struct Pooled {
     pub(super) pool: Pool,
+    route: Arc<Route>,
     /// Exchanges by the pool's number for them, and the other way round.
     exchanges: BTreeMap<PoolId, ExchangeId>,
     carriers: BTreeMap<ExchangeId, PoolId>,
@@ -28,9 +30,10 @@ pub(super) struct Pooled {
 }
 
 impl Pooled {
-    pub(super) fn new(limits: &Limits) -> Self {
+    pub(super) fn new(limits: &Limits, route: Arc<Route>) -> Self {
         Self {
             pool: Pool::new(limits),
+            route,
             exchanges: BTreeMap::new(),
             carriers: BTreeMap::new(),
             connections: BTreeMap::new(),
@@ -87,7 +90,7 @@ impl Pooled {
         head: &RequestHead,
         body: &[u8],
     ) {
-        match self.pool.submit(now, head, body) {
+        match self.pool.submit(now, &self.route.head(head), body) {
             Ok(carrier) => {
                 self.exchanges.insert(carrier, exchange);
                 self.carriers.insert(exchange, carrier);
@@ -133,7 +136,7 @@ pub(super) trait Channel: Endpoint {
 impl<R: Runtime> HttpClient<R> {
     /// Opens a connection.
     pub(super) fn connect(&self, id: ConnectionId) {
-        let Some(client) = self.this.upgrade() else { return };
+        let (Some(client), Some(route)) = (self.this.upgrade(), self.route.clone()) else { return };
         let waker = client.lock().machine.pooled().and_then(|pooled| pooled.connections.get(&id).cloned());
         // Gone when the pool gave it up before it was begun.
         let Some(waker) = waker else { return };
@@ -141,10 +144,10 @@ impl<R: Runtime> HttpClient<R> {
         let opening = Opening(Arc::new(Connection { client, id, waker }));
         self.runtime.spawn(Box::pin(async move {
             let connection = opening.0.clone();
-            let (host, port) = connection.client.route.first();
+            let (host, port) = route.first();
             match runtime.connect(host.to_owned(), port).await {
                 Ok(stream) => {
-                    let channel = connection.client.route.layers(connection.clone());
+                    let channel = route.layers(connection.clone());
                     channel.established(runtime.now());
                     let endpoint: Arc<dyn Endpoint> = channel;
                     runtime.drive(stream, endpoint).await;

@@ -1,29 +1,83 @@
-//! How bytes get to the server.
+//! How bytes get to the server: straight or through a proxy, as they are or under TLS.
 
+use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
 
-use mcp_proto::client::Endpoint as Url;
+use mcp_proto::client::{Config, Endpoint as Url};
+use mcp_proto::error::ApiMisuse;
+use mcp_proto::head::RequestHead;
 
+use super::Means;
 use super::pooled::Channel;
+use super::proxy::Address;
+#[cfg(feature = "tls")]
+use super::tls::TlsTo;
 
 /// The way to a server.
 pub(super) struct Route {
-    host: String,
-    port: u16,
+    url: Url,
+    proxy: Option<Arc<Address>>,
+    #[cfg(feature = "tls")]
+    tls: Option<TlsTo>,
+    /// How long tunnel and handshake may take, each.
+    patience: Duration,
+    /// As much as a proxy may answer.
+    head: usize,
 }
 
 impl Route {
-    pub(super) fn direct(url: &Url) -> Self {
-        Self { host: url.host().to_owned(), port: url.port() }
+    pub(super) fn new(url: &Url, means: &Means, config: &Config) -> Result<Self, ApiMisuse> {
+        let patience = config.limits.handshake;
+        #[cfg(feature = "tls")]
+        let tls = if url.secure { Some(means.tls.with(url.host(), patience)?) } else { None };
+        #[cfg(not(feature = "tls"))]
+        if url.secure {
+            return Err(ApiMisuse::new(
+                "a server with an `https` URL needs the feature `tls`, or an `exchanger`",
+            ));
+        }
+        Ok(Self {
+            url: url.clone(),
+            proxy: means.proxy.towards(url)?,
+            #[cfg(feature = "tls")]
+            tls,
+            patience,
+            head: config.limits.head,
+        })
     }
 
     /// Where the stream goes that everything else is on.
     pub(super) fn first(&self) -> (&str, u16) {
-        (&self.host, self.port)
+        match &self.proxy {
+            Some(proxy) => proxy.place(),
+            None => (self.url.host(), self.url.port()),
+        }
     }
 
     /// Puts what is in between over a stream to the first place.
     pub(super) fn layers(&self, channel: Arc<dyn Channel>) -> Arc<dyn Channel> {
-        channel
+        #[cfg(feature = "tls")]
+        let channel = match &self.tls {
+            Some(tls) => tls.over(channel),
+            None => channel,
+        };
+        match &self.proxy {
+            Some(proxy) if self.url.secure => proxy.tunnel(&self.url, self.patience, self.head, channel),
+            _ => channel,
+        }
+    }
+
+    /// The head as a proxy wants it that passes requests on itself.
+    pub(super) fn head<'a>(&self, head: &'a RequestHead) -> Cow<'a, RequestHead> {
+        let Some(proxy) = self.proxy.as_ref().filter(|_| !self.url.secure) else {
+            return Cow::Borrowed(head);
+        };
+        let mut head = head.clone();
+        head.target.insert_str(0, &self.url.origin());
+        if let Some(authorization) = proxy.authorization() {
+            head.headers.push("Proxy-Authorization", authorization);
+        }
+        Cow::Owned(head)
     }
 }
