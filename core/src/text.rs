@@ -23,7 +23,38 @@ impl fmt::Display for Excerpt<'_> {
     }
 }
 
-/// The same as a text of its own.
+/// A text of a peer that is to be read and not only recognised: longer, and with what could move the cursor, begin another
+/// line or turn the direction of writing shown as `\u{1b}`.
+pub(crate) struct Escaped<'a>(pub(crate) &'a str);
+
+/// As much of it as is shown, in characters.
+const SHOWN: usize = 1_000;
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (count, character) in self.0.chars().enumerate() {
+            if count == SHOWN {
+                return f.write_char('…');
+            }
+            if character.is_control() || is_formatting(character) {
+                write!(f, "{}", character.escape_unicode())?;
+            } else {
+                f.write_char(character)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Separators of lines and paragraphs, and marks that change the direction of writing.
+const fn is_formatting(character: char) -> bool {
+    matches!(
+        character,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}'
+    )
+}
+
+/// An [`Excerpt`] as a text of its own.
 pub(crate) fn excerpt(text: &str) -> String {
     Excerpt(text).to_string()
 }

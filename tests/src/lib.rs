@@ -88,7 +88,8 @@ macro_rules! parity {
                 a_grandchild_goes_with_its_launcher, an_escaped_grandchild_holds_nobody_up,
                 a_server_that_dies_of_the_probe_is_started_again, a_server_that_ignores_the_probe_is_legacy,
                 noise_on_the_output_is_skipped, a_subprocess_of_a_handler_gets_no_input,
-                a_stray_print_does_not_reach_the_client, the_last_words_of_a_child_are_read;
+                a_stray_print_does_not_reach_the_client, the_last_words_of_a_child_are_read,
+                a_child_may_say_what_it_likes_and_outlives_who_started_it;
             connecting: a_string_says_where_a_server_is, a_file_of_servers_is_connected_to,
                 a_child_inherits_the_basics_of_the_environment, a_verdict_is_for_the_next_connection, a_command_is_a_target;
             in_process: a_server_in_this_process_needs_no_stream, a_dropped_client_ends_its_server,

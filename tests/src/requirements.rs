@@ -12,8 +12,8 @@ use std::{fs, io};
 struct Requirement {
     id: String,
     level: String,
-    /// Whether it concerns servers.
-    server: bool,
+    /// Whether it concerns servers, clients, or both.
+    side: String,
     /// Whether the official conformance suite exercises it.
     suite: bool,
 }
@@ -21,8 +21,46 @@ struct Requirement {
 /// Tests by the requirement that they name: file and function.
 type Named = BTreeMap<String, BTreeSet<(String, String)>>;
 
-/// Why no test here checks a requirement, in the order in which it is said.
-type Elsewhere = Vec<(BTreeSet<String>, String)>;
+/// Why no test here checks a requirement, in the order in which it is said, and of whom.
+type Elsewhere = Vec<(Role, BTreeSet<String>, String)>;
+
+/// Whose part is looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Server,
+    Client,
+}
+
+const ROLES: [Role; 2] = [Role::Server, Role::Client];
+
+/// Areas whose part of clients is a chapter of its own.
+const APART: [&str; 3] = ["AUTH", "AUTHX", "AUTHS"];
+/// Where tests are of servers alone, so that what they name of both sides is not shown of clients.
+const OF_SERVERS: [&str; 3] = ["core/src/server/", "driver/src/server/", "driver/src/context"];
+
+impl Role {
+    fn has(self, requirement: &Requirement) -> bool {
+        let area = requirement.id.split_once('-').map_or("", |(area, _)| area);
+        match self {
+            Self::Server => requirement.side != "client",
+            Self::Client => requirement.side != "server" && !APART.contains(&area),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Server => "servers",
+            Self::Client => "clients",
+        }
+    }
+
+    fn is_tested(self, requirement: &Requirement, named: &Named) -> bool {
+        let tests = named.get(&requirement.id);
+        let of_servers = |path: &str| OF_SERVERS.iter().any(|folder| path.starts_with(folder));
+        let all = self == Self::Server || requirement.side == "client";
+        tests.is_some_and(|tests| tests.iter().any(|(path, _)| all || !of_servers(path)))
+    }
+}
 
 /// Where the table is kept, below the root of the repository.
 pub const TABLE: &str = "tests/requirements.md";
@@ -43,24 +81,35 @@ pub fn table(root: &Path) -> io::Result<String> {
         return Err(io::Error::other(format!("a test names {id}, which is no requirement: {:?}", named[id])));
     }
     // Of what is met elsewhere a test may show a part nevertheless; then it counts as tested.
-    if let Some((_, reason)) = elsewhere.iter().find(|(ids, _)| ids.iter().all(|id| !known.contains(&**id))) {
+    let unknown = elsewhere.iter().find(|(_, ids, _)| ids.iter().all(|id| !known.contains(&**id)));
+    if let Some((_, _, reason)) = unknown {
         return Err(io::Error::other(format!("{ELSEWHERE}: no requirement: {reason}")));
     }
     Ok(write(&requirements, &named, &elsewhere))
 }
 
-/// The ids that no test names, of the requirements that concern servers and are not met elsewhere.
+/// The ids that no test names, of the requirements that are not met elsewhere, and whose part is missing.
 ///
 /// # Errors
 /// When something cannot be read.
 pub fn missing(root: &Path) -> io::Result<Vec<String>> {
     let Read { requirements, named, elsewhere } = read(root)?;
-    let is_open = |id: &str| !named.contains_key(id) && reason(&elsewhere, id).is_none();
-    Ok(requirements.into_iter().filter(|one| one.server && is_open(&one.id)).map(|one| one.id).collect())
+    let mut missing = Vec::new();
+    for role in ROLES {
+        for one in requirements.iter().filter(|one| role.has(one)) {
+            if !role.is_tested(one, &named) && reason(&elsewhere, role, &one.id).is_none() {
+                missing.push(format!("{} ({})", one.id, role.name()));
+            }
+        }
+    }
+    Ok(missing)
 }
 
-fn reason<'a>(elsewhere: &'a Elsewhere, id: &str) -> Option<&'a str> {
-    elsewhere.iter().find(|(ids, _)| ids.contains(id)).map(|(_, reason)| reason.as_str())
+fn reason<'a>(elsewhere: &'a Elsewhere, role: Role, id: &str) -> Option<&'a str> {
+    elsewhere
+        .iter()
+        .find(|(of, ids, _)| *of == role && ids.contains(id))
+        .map(|(_, _, reason)| reason.as_str())
 }
 
 /// What the repository says.
@@ -76,9 +125,17 @@ fn read(root: &Path) -> io::Result<Read> {
     let list = fs::read_to_string(root.join("tests/requirements.txt"))?;
     let requirements = list.lines().filter(|line| !line.starts_with('#')).filter_map(requirement).collect();
     let list = fs::read_to_string(root.join(ELSEWHERE))?;
-    let lines = list.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(": "));
-    let elsewhere =
-        lines.map(|(named, reason)| (ids(named).into_iter().collect(), reason.to_owned())).collect();
+    let mut elsewhere = Elsewhere::new();
+    let mut role = Role::Server;
+    for line in list.lines().filter(|line| !line.starts_with('#')) {
+        match line.split_once(": ") {
+            _ if line == "[clients]" => role = Role::Client,
+            Some((named, reason)) => {
+                elsewhere.push((role, ids(named).into_iter().collect(), reason.to_owned()))
+            }
+            None => {}
+        }
+    }
     let mut files = Vec::new();
     for folder in
         ["core", "driver", "runtime-blocking", "runtime-smol", "runtime-tokio", "tests", "conformance"]
@@ -98,7 +155,7 @@ fn read(root: &Path) -> io::Result<Read> {
 fn requirement(line: &str) -> Option<Requirement> {
     let mut words = line.split_whitespace();
     let (id, level, side) = (words.next()?.to_owned(), words.next()?.to_owned(), words.next()?);
-    Some(Requirement { id, level, server: side != "client", suite: words.next() == Some("suite") })
+    Some(Requirement { id, level, side: side.to_owned(), suite: words.next() == Some("suite") })
 }
 
 fn sources(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
@@ -166,44 +223,51 @@ fn ids(text: &str) -> Vec<String> {
 }
 
 fn write(requirements: &[Requirement], named: &Named, elsewhere: &Elsewhere) -> String {
-    let server: Vec<&Requirement> = requirements.iter().filter(|requirement| requirement.server).collect();
-    let (tested, rest): (Vec<&Requirement>, Vec<_>) =
-        server.iter().partition(|one| named.contains_key(&one.id));
-    let (others, rest): (Vec<&Requirement>, Vec<_>) =
-        rest.iter().partition(|one| reason(elsewhere, &one.id).is_some());
-    let (suite, untested): (Vec<&Requirement>, Vec<_>) = rest.iter().partition(|one| one.suite);
     let mut out = String::from(INTRODUCTION);
-    // Writing to a string cannot fail.
-    let _ = writeln!(
-        out,
-        "Of {} requirements that concern servers, {} are named by a test, {} more are exercised by the official \
-         suite alone, {} are not for a test here, and {} are left.\n",
-        server.len(),
-        tested.len(),
-        suite.len(),
-        others.len(),
-        untested.len()
-    );
-    for (title, what) in [("Left", &untested), ("Exercised by the official suite alone", &suite)] {
-        let _ = writeln!(out, "## {title}\n");
-        by_area(&mut out, what);
-    }
-    let _ = writeln!(out, "## Not for a test here\n");
-    for (_, reason) in elsewhere {
-        let ids: Vec<_> = others
-            .iter()
-            .filter(|one| self::reason(elsewhere, &one.id) == Some(reason))
-            .map(|one| format!("{} ({})", one.id, one.level))
-            .collect();
-        if !ids.is_empty() {
-            let _ = writeln!(out, "- {reason}: {}", ids.join(", "));
+    for role in ROLES {
+        let concerned: Vec<_> = requirements.iter().filter(|one| role.has(one)).collect();
+        let (tested, rest): (Vec<&Requirement>, Vec<_>) =
+            concerned.iter().partition(|one| role.is_tested(one, named));
+        let (others, rest): (Vec<&Requirement>, Vec<_>) =
+            rest.iter().partition(|one| reason(elsewhere, role, &one.id).is_some());
+        let (suite, untested): (Vec<&Requirement>, Vec<_>) = rest.iter().partition(|one| one.suite);
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "## What concerns {}\n", role.name());
+        let _ = writeln!(
+            out,
+            "Of {} requirements, {} are named by a test, {} more are exercised by the official suite alone, {} are \
+             not for a test here, and {} are left.\n",
+            concerned.len(),
+            tested.len(),
+            suite.len(),
+            others.len(),
+            untested.len()
+        );
+        for (title, what) in [("Left", &untested), ("Exercised by the official suite alone", &suite)] {
+            if !what.is_empty() {
+                let _ = writeln!(out, "### {title}\n");
+                by_area(&mut out, what);
+            }
         }
+        let _ = writeln!(out, "### Not for a test here\n");
+        for (_, _, reason) in elsewhere.iter().filter(|(of, _, _)| *of == role) {
+            let ids: Vec<_> = others
+                .iter()
+                .filter(|one| self::reason(elsewhere, role, &one.id) == Some(reason))
+                .map(|one| format!("{} ({})", one.id, one.level))
+                .collect();
+            if !ids.is_empty() {
+                let _ = writeln!(out, "- {reason}: {}", ids.join(", "));
+            }
+        }
+        out.push('\n');
     }
-    let _ = writeln!(out, "\n## Named by tests\n\n| id | level | tests |\n|---|---|---|");
-    for requirement in tested {
+    let _ = writeln!(out, "## Named by tests\n\n| id | level | of | tests |\n|---|---|---|---|");
+    for requirement in requirements.iter().filter(|one| named.contains_key(&one.id)) {
         let tests = named.get(&requirement.id).into_iter().flatten();
         let tests: Vec<_> = tests.map(|(path, name)| format!("{path}: `{name}`")).collect();
-        let _ = writeln!(out, "| {} | {} | {} |", requirement.id, requirement.level, tests.join("<br>"));
+        let Requirement { id, level, side, .. } = requirement;
+        let _ = writeln!(out, "| {id} | {level} | {side} | {} |", tests.join("<br>"));
     }
     out
 }
@@ -226,10 +290,11 @@ fn by_area(out: &mut String, requirements: &[&Requirement]) {
 }
 
 const INTRODUCTION: &str = "\
-# Which test checks which requirement of servers
+# Which test checks which requirement
 
 Made by `cargo run -p mcp-tests --bin requirements`, from what the tests say of themselves; do not edit. The
-ids are those of `requirements.txt`; what is not for a test here, and why, is in `elsewhere.txt`.
+ids are those of `requirements.txt`; what is not for a test here, and why, is in `elsewhere.txt`. What concerns both
+sides counts for clients where a test that is not of servers alone names it; what clients do for OAuth is apart.
 
 ";
 

@@ -7,6 +7,7 @@ use super::json::Json;
 use super::macros::setters;
 use super::meta::Meta;
 use crate::dialect::Revision;
+use crate::text::{Escaped, Excerpt};
 use alloc::string::String;
 use core::fmt;
 use serde::ser::SerializeMap;
@@ -90,6 +91,21 @@ impl LoggingMessageNotificationParams {
     }
 }
 
+/// One line for people: severity, who speaks, and the first 1,000 characters of what is said. Whatever a server puts into
+/// it, it stays one line: control characters and the like are escaped.
+impl fmt::Display for LoggingMessageNotificationParams {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.level)?;
+        if let Some(logger) = &self.logger {
+            write!(f, "{}: ", Excerpt(logger))?;
+        }
+        match self.data.decode::<String>() {
+            Ok(text) => Escaped(&text).fmt(f),
+            Err(_) => Escaped(self.data.get()).fmt(f),
+        }
+    }
+}
+
 setters!(LoggingMessageNotificationParams {
     logger?: String,
     meta: Meta,
@@ -134,5 +150,40 @@ impl Members for SetLevelRequestParams {
 
     fn metadata(&self, _revision: Revision) -> Option<&Meta> {
         Some(&self.meta)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::format;
+    use alloc::string::ToString;
+
+    fn shown(data: &str) -> String {
+        let message = LoggingMessageNotificationParams::new(LoggingLevel::Error, Json::new(data).unwrap());
+        message.logger("db").to_string()
+    }
+
+    /// LOG-15: a server cannot forge a line of the log, nor drive the terminal that shows it.
+    #[test]
+    fn a_log_message_is_one_line_whatever_is_in_it() {
+        assert_eq!(shown("disk full"), "error: db: disk full");
+        let forged = shown("x\r\n2026-07-28 INFO all is well\u{1b}[2J\u{9b}\u{202e}\u{2028}é");
+        assert_eq!(
+            forged,
+            "error: db: x\\u{d}\\u{a}2026-07-28 INFO all is well\\u{1b}[2J\\u{9b}\\u{202e}\\u{2028}é"
+        );
+        let logger = LoggingMessageNotificationParams::new(LoggingLevel::Info, Json::empty_object());
+        assert_eq!(logger.clone().logger("a\nb").to_string(), "info: a b: {}");
+        let data = Json::parse("{\"a\":\n\t1}").unwrap();
+        let object = LoggingMessageNotificationParams::new(LoggingLevel::Info, data);
+        assert_eq!(object.to_string(), "info: {\"a\":\\u{a}\\u{9}1}");
+    }
+
+    #[test]
+    fn a_log_message_is_shown_in_part() {
+        let exactly = "é".repeat(1_000);
+        assert_eq!(shown(&exactly), format!("error: db: {exactly}"));
+        assert_eq!(shown(&format!("{exactly}x")), format!("error: db: {exactly}…"));
     }
 }

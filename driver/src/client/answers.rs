@@ -19,7 +19,8 @@ use crate::tool::{AsyncHandler, BlockingHandler};
 
 /// What servers may ask, each by the handler that answers it. Only what has one is declared.
 impl<R: Runtime> ClientBuilder<R> {
-    /// Answers forms: shows them to the user, says who asks ([`Asked::server`]), and lets the user decline.
+    /// Answers forms: shows them to the user, says who asks ([`Asked::server`]), and lets the user look at and change the
+    /// answers, or decline. A URL in a form is text, and nothing to click on (ELIC-36, ELIC-42).
     ///
     /// The handler takes an [`ElicitRequestFormParams`] and an [`Asked`], and returns an [`ElicitResult`], or an
     /// [`ElicitAction`](mcp_proto::model::ElicitAction) when there is nothing more to say. Fields that it leaves out,
@@ -47,7 +48,8 @@ impl<R: Runtime> ClientBuilder<R> {
     }
 
     /// Answers requests to visit a page: shows the user the whole URL, and opens it only if they agree, in a browser
-    /// that nobody else can look into (ELIC-37 to ELIC-40). It comes from the server, so never fetch it before.
+    /// that nobody else can look into (ELIC-37 to ELIC-40). Show its host apart, and warn of what imitates another
+    /// (ELIC-41). It comes from the server, so never fetch it before.
     /// To accept says that the user will go there.
     ///
     /// The handler takes an [`ElicitRequestUrlParams`] and an [`Asked`], and returns as for

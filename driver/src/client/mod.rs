@@ -404,7 +404,9 @@ impl<R: Runtime> ClientBuilder<R> {
     }
 
     /// What else servers are told of this client: experimental capabilities and extensions. That they may ask for
-    /// elicitation, sampling and roots is declared where there are handlers for that, and only there.
+    /// elicitation, sampling and roots is declared where there are handlers for that, and only there. The identifier of an
+    /// extension is a domain of yours, reversed, `/` and a name (EXT-02, EXT-03); a change that breaks it is another one
+    /// (EXT-10). What it means, and what happens where the other side does not have it, is up to the application.
     #[must_use]
     pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
         self.config.capabilities = capabilities;
@@ -427,7 +429,8 @@ impl<R: Runtime> ClientBuilder<R> {
         self
     }
 
-    /// Asks for log messages from `level` on, and hears them.
+    /// Asks for log messages from `level` on, and hears them. What a server says in them is up to it: to show one, print
+    /// it by its `Display`, which makes one line of it and cuts it.
     #[must_use]
     pub fn on_log(
         mut self,

@@ -362,7 +362,7 @@ pub fn roots_may_change<K: Kit>(program: &str) {
     host.end();
 }
 
-/// MRTR-22: a server that asks nothing is called again, sooner or not at all when the application says so.
+/// ELIC-25, MRTR-22: a server that asks nothing is called again, sooner or not at all when the application says so.
 pub fn waiting_is_steered_by_the_application<K: Kit>(program: &str) {
     let host = host::<K>();
     let retry = |builder: ClientBuilder<K::Runtime>| {

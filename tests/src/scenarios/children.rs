@@ -6,7 +6,7 @@ use mcp_driver::{CallError, Command, Era, EraChoice, Error, Limits};
 use serde_json::json;
 
 use super::{builder, call, calling, command, script, spawn, text};
-use crate::kit::{Client, Kit};
+use crate::kit::{Client, Kit, background};
 use crate::support::{Events, gone, number_in, within};
 
 fn pid<K: Kit>(client: &Client<K>) -> u32 {
@@ -227,4 +227,19 @@ pub fn the_last_words_of_a_child_are_read<K: Kit>(_: &str) {
     let second = call::<K>(&client, "second", json!({ "text": "x".repeat(1 << 20) }));
     assert!(matches!(second, Err(CallError::Broken { .. })), "{second:?}");
     assert_eq!(first.join().unwrap().text(), "bye");
+}
+
+/// STDIO-05, STDIO-06: what a child says on standard error is heard, and is no failure. STDIO-11, STDIO-21: it belongs to no
+/// thread, but to whoever has the client.
+pub fn a_child_may_say_what_it_likes_and_outlives_who_started_it<K: Kit>(program: &str) {
+    let command = script::<K>(program, "echo 'ERROR: all is lost' >&2; exec \"$@\"");
+    let started = background::<K, _>(move || spawn::<K>(command, builder::<K>(EraChoice::Auto)).unwrap());
+    let (client, events) = started.join();
+    events.expect("ERROR: all is lost");
+    for _ in 0..2 {
+        let client = client.clone();
+        let called = background::<K, _>(move || call::<K>(&client, "echo", json!({ "text": "x" })));
+        assert_eq!(called.join().unwrap().text(), "x");
+    }
+    K::wait(client.close()).unwrap();
 }

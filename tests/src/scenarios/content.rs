@@ -126,7 +126,7 @@ pub fn structured_content_is_mirrored<K: Kit>(_: &str) {
     host.end();
 }
 
-/// TOOL-32, TOOL-31, PROMPT-13, RES-15: what fails inside a tool is a result that the model reads; of what is the
+/// TOOL-34, TOOL-32, TOOL-31, PROMPT-13, RES-15: what fails inside a tool is a result that the model reads; of what is the
 /// server's own business nobody reads a word, whatever the handler serves.
 pub fn failures_are_told_to_whom_they_concern<K: Kit>(_: &str) {
     const SECRET: &str = "password=hunter2";

@@ -49,7 +49,7 @@ fn ambiguous<T: Debug>(outcome: Result<T, GroupError>) -> Vec<String> {
     }
 }
 
-/// By its own name where one server has it, with its server in front where several have, and by saying which.
+/// TOOL-15, TOOL-16: By its own name where one server has it, with its server in front where several have, and by saying which.
 pub fn calls_find_the_server_that_is_meant<K: Kit>(_: &str) {
     let (kiln, shop) = (
         served::<K>("kiln", &["status", "fire"], "127.0.0.1:0"),

@@ -8,6 +8,7 @@ mod offered;
 mod outputs;
 mod properties;
 mod rounds;
+mod rules;
 mod server;
 mod subscriptions;
 mod time;

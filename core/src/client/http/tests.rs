@@ -3,6 +3,7 @@ mod bounds;
 mod cache;
 mod calls;
 mod headers;
+mod hostile;
 mod legacy;
 mod leniency;
 mod listen;

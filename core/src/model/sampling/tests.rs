@@ -106,3 +106,18 @@ fn a_request_has_only_what_its_revision_has() {
     expected.retain(|name| !["_meta", "task"].contains(name));
     assert_eq!(names(&encoded(Revision::V2026_07_28, &params)), expected);
 }
+
+/// SAMP-22: metadata of uses and results of tools is there when they are sent again.
+#[test]
+fn metadata_of_tools_survives_being_read_and_written() {
+    for block in [
+        r#"{"type":"tool_use","id":"tu1","name":"gauge","input":{},"_meta":{"x.example/k":[1,"a"]}}"#,
+        r#"{"type":"tool_result","toolUseId":"tu1","content":[],"_meta":{"x.example/k":[1,"a"]}}"#,
+    ] {
+        let read: SamplingMessageContentBlock = serde_json::from_str(block).unwrap();
+        let written =
+            encoded(crate::dialect::Revision::LATEST, &SamplingMessage::new(Role::Assistant, vec![read]));
+        let content = written["content"].get(0).unwrap_or(&written["content"]);
+        assert_eq!(content["_meta"], json(r#"{"x.example/k":[1,"a"]}"#));
+    }
+}

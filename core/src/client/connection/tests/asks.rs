@@ -173,7 +173,7 @@ fn answers_that_do_not_fit_are_not_sent() {
     assert_eq!(peer.one(), json("{'jsonrpc':'2.0','id':1,'result':{'action':'decline'}}"));
 }
 
-/// CAN-16, CAN-12: what the server cancels is not answered, and unknown ids are nobody's fault.
+/// CAN-17, CAN-16, CAN-12: what the server cancels is not answered, and unknown ids are nobody's fault.
 #[test]
 fn the_server_may_take_back_what_it_asked() {
     let mut peer = with(all(), "2025-11-25");

@@ -65,7 +65,7 @@ fn a_call_that_waits_for_the_era_is_answered_by_the_probe() {
     assert_eq!(peer.connection.take(&pending).unwrap().unwrap().supported_versions, ["2026-07-28"]);
 }
 
-/// CACHE-16: the method and all parameters, in whichever order and notation they are written.
+/// CACHE-28, CACHE-16: the method and all parameters, in whichever order and notation they are written.
 #[test]
 fn what_is_kept_answers_the_same_request_only() {
     let mut peer = peer(config());
@@ -172,6 +172,7 @@ fn of_two_answers_the_one_that_was_asked_for_later_is_kept() {
     assert_eq!(kept.next_cursor.unwrap().as_str(), "later");
 }
 
+/// CACHE-29
 #[test]
 fn it_can_be_turned_off_for_a_client_and_for_a_call() {
     let mut off = peer(config().cache(CacheUse::Off));

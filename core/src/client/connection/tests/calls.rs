@@ -151,7 +151,7 @@ fn capabilities_are_not_checked_when_that_is_configured() {
     assert_eq!(method(&peer.one()), "prompts/list");
 }
 
-/// ERR-11: a server's error is told apart from a local one.
+/// TOOL-35, ERR-11: a server's error is told apart from a local one.
 #[test]
 fn an_error_of_the_server_is_kept_with_code_text_and_data() {
     let mut peer = Peer::modern();

@@ -109,7 +109,7 @@ fn what_is_not_declared_is_not_asked_for() {
     peer.start(&Complete::prompt("p", "a", ""));
 }
 
-/// RES-17
+/// ERR-10, RES-17
 #[test]
 fn both_codes_of_a_missing_resource_are_understood() {
     let mut peer = modern();

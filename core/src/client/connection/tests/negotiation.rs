@@ -174,7 +174,7 @@ fn an_unsupported_version_error_with_legacy_versions_leads_to_initialize() {
     assert!(initialize.contains("\"protocolVersion\":\"2025-06-18\""), "{initialize}");
 }
 
-/// VER-10: codes that only modern servers know never lead to `initialize`.
+/// ERR-08, VER-10: codes that only modern servers know never lead to `initialize`.
 #[test]
 fn recognised_modern_errors_never_fall_back() {
     for code in [-32020, -32021, -32022] {
@@ -265,7 +265,7 @@ fn an_initialize_refused_for_its_version_is_tried_once_with_another() {
     assert!(peer.connection.is_closed());
 }
 
-/// B28, CAN-15
+/// INIT-16, B28, CAN-15
 #[test]
 fn initialize_times_out_without_being_cancelled() {
     let mut peer = Peer::new(config().era(EraChoice::Legacy));

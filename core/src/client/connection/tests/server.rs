@@ -104,7 +104,7 @@ fn metadata_of_the_application_is_added_and_cannot_replace_that_of_the_protocol(
     assert_eq!(line.matches("protocolVersion").count(), 1);
 }
 
-/// RPC-26, RPC-28: a batch of responses, in the one revision that has them.
+/// STDIO-22, RPC-26, RPC-28: a batch of responses, in the one revision that has them.
 #[test]
 fn batches_are_read_in_one_revision_only() {
     for (revision, read) in [("2025-03-26", true), ("2025-06-18", false)] {

@@ -1,6 +1,6 @@
 use super::*;
 
-/// B54, CAN-02, CAN-20, CAN-21, STDIO-12
+/// CAN-10, TOOL-41, B54, CAN-02, CAN-20, CAN-21, STDIO-12
 #[test]
 fn a_call_times_out_with_one_cancellation_and_a_late_reply_is_dropped() {
     let mut peer = Peer::modern();
@@ -71,7 +71,7 @@ fn progress_gives_more_time_up_to_a_maximum() {
     );
 }
 
-/// PRG-07, PRG-11
+/// PRG-09, PRG-07, PRG-11
 #[test]
 fn progress_of_unknown_or_finished_calls_is_nothing() {
     let mut peer = Peer::modern();

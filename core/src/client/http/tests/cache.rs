@@ -53,7 +53,7 @@ fn a_fresh_list_is_not_asked_for_again() {
     peer.start(&ListTools::new());
 }
 
-/// CACHE-24: nothing is asked because time has passed.
+/// CACHE-25, CACHE-24: nothing is asked because time has passed.
 #[test]
 fn what_is_stale_is_asked_for_when_it_is_wanted() {
     let mut peer = peer(config());

@@ -83,6 +83,52 @@ fn tools_with_bad_annotations_are_dropped_and_reported() {
     assert!(reports[0].contains("bad") && reports[1].contains("worse"), "{reports:?}");
 }
 
+/// HDR-18, HDR-19, HDR-21, HDR-22, HDR-24: one annotation that breaks a rule is enough.
+#[test]
+fn annotations_that_break_a_rule_leave_their_tool_out() {
+    let string = "'type':'string','x-mcp-header':";
+    for schema in [
+        format!("'properties':{{'a':{{{string}''}}}}"),
+        format!("'properties':{{'a':{{{string}'A:'}}}}"),
+        format!("'properties':{{'a':{{{string}7}}}}"),
+        format!("'properties':{{'a':{{{string}'A'}},'b':{{{string}'a'}}}}"),
+        "'properties':{'a':{'type':'number','x-mcp-header':'A'}}".into(),
+        "'properties':{'a':{'type':'object','x-mcp-header':'A'}}".into(),
+        "'properties':{'a':{'type':'array','x-mcp-header':'A'}}".into(),
+        "'properties':{'a':{'type':'null','x-mcp-header':'A'}}".into(),
+        format!("'properties':{{'a':{{'type':'array','items':{{{string}'A'}}}}}}"),
+        format!("'anyOf':[{{'properties':{{'a':{{{string}'A'}}}}}}]"),
+        format!("'if':{{'properties':{{'a':{{{string}'A'}}}}}}"),
+        format!("'properties':{{'a':{{'$ref':'#/$defs/a'}}}},'$defs':{{'a':{{{string}'A'}}}}"),
+    ] {
+        let mut peer = Peer::modern();
+        let tool = format!("{{'name':'query','inputSchema':{{'type':'object',{schema}}}}}");
+        let kept = list(
+            &mut peer,
+            &format!("{{'tools':[{tool},{{'name':'plain','inputSchema':{{'type':'object'}}}}]}}"),
+        );
+        assert_eq!(kept, ["plain"], "{schema}");
+        assert_eq!(peer.diagnostics().len(), 1, "{schema}");
+    }
+}
+
+/// HDR-23: what a peer might read as another number is not mirrored.
+#[test]
+fn numbers_are_mirrored_as_far_as_every_peer_can_hold_them() {
+    let mut peer = listed();
+    for (number, mirrored) in [
+        ("9007199254740991", true),
+        ("-9007199254740991", true),
+        ("9007199254740992", false),
+        ("-9007199254740992", false),
+        ("1e300", false),
+        ("0.5", false),
+    ] {
+        let sent = call(&mut peer, &format!("{{'limit':{number}}}"));
+        assert_eq!(sent.header("mcp-param-limit"), mirrored.then_some(number), "{number}");
+    }
+}
+
 /// The rule is one of modern HTTP.
 #[test]
 fn over_legacy_http_annotations_mean_nothing() {

@@ -279,3 +279,22 @@ fn cursors_are_not_taken_into_another_session() {
     assert!(peer.take(&first).is_ok());
     peer.is_empty();
 }
+
+/// HTTPL-04: what is posted is one message each, whatever it is.
+#[test]
+fn a_body_is_one_message() {
+    let mut peer = Peer::legacy();
+    let (call, sent) = peer.start(&CallTool::new("a"));
+    let (_, other) = peer.start(&ListTools::new());
+    peer.stream(&sent);
+    peer.event(&sent, "{'jsonrpc':'2.0','id':1,'method':'ping'}");
+    peer.event(&sent, "{'jsonrpc':'2.0','id':2,'method':'nothing'}");
+    peer.http.cancel(peer.now, call.id());
+    let mut posted = peer.sent();
+    assert_eq!(posted.len(), 3);
+    posted.extend([sent, other]);
+    for sent in posted {
+        let read = crate::wire::jsonrpc::read(sent.body().as_bytes(), 128);
+        assert!(matches!(read, Ok(crate::wire::jsonrpc::Incoming::Message(_))), "{}", sent.body());
+    }
+}

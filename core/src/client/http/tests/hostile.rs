@@ -1,0 +1,122 @@
+//! What a server sends is not believed to mean well. The rest of it is shown where it belongs: bounds of bodies and events
+//! in `bounds`, the floor of `retry` and responses to nothing in `streams`, places that lead elsewhere in `calls` (redirects),
+//! `sse` (endpoints) and `auth::reach` (authorization), requests of the server in `asks`, patterns and steps in
+//! `schema::tests::hostile`, log messages in `model::logging`, what is printed in `tests/printed`, what handlers fail with
+//! in the scenarios `answers`.
+
+use super::*;
+use crate::client::asks::AskId;
+use crate::client::{InputResponse, Refusal};
+use crate::model::roots::ListRootsResult;
+
+/// An event that does not end is looked at once, in whichever pieces it comes: this test would not end otherwise.
+#[test]
+fn an_event_that_does_not_end_costs_no_more_than_its_length() {
+    for start in ["data: ", "id: ", "event: ", ": ", "x"] {
+        let mut peer = Peer::modern();
+        let (call, sent) = peer.start(&CallTool::new("a"));
+        peer.stream(&sent);
+        peer.body(&sent, start);
+        let pieces = Limits::default().message / 8 - 1;
+        for _ in 0..pieces {
+            peer.http.handle_body(peer.now, sent.exchange, b"xxxxxxxx");
+        }
+        assert_eq!(peer.http.take(&call).map(drop), None, "{start}");
+        for _ in 0..2 {
+            peer.http.handle_body(peer.now, sent.exchange, b"xxxxxxxx");
+        }
+        // Only what would be kept is too much; the rest was let go as it came.
+        if start == "data: " {
+            let limit = Limits::default().message;
+            assert_eq!(peer.take(&call).unwrap_err(), CallError::TooLarge { limit });
+            assert_eq!(peer.aborted(), [sent.exchange]);
+            peer.is_empty();
+        }
+    }
+}
+
+/// B51, SSE-07: an id goes into a header of ours, so it is short and of printable ASCII, or none.
+#[test]
+fn an_id_that_is_fit_for_no_header_is_not_sent_back() {
+    let long = "i".repeat(1_024);
+    let longer = "i".repeat(1_025);
+    for (id, fit) in
+        [(&*long, true), (&longer, false), ("é", false), ("a\u{7f}", false), ("a b", true), ("a\0", false)]
+    {
+        let mut peer = Peer::legacy();
+        let (_, sent) = peer.start(&CallTool::new("a"));
+        peer.stream(&sent);
+        peer.body(&sent, &format!("id: first\ndata:\n\nid: {id}\ndata:\n\n"));
+        peer.end(&sent);
+        peer.wait(1_000);
+        let expected = if fit { id } else { "first" };
+        assert_eq!(peer.one().header("last-event-id"), Some(expected), "{}", id.len());
+    }
+}
+
+/// Answers to the server have a bound together, however fast it asks and whatever.
+#[test]
+fn what_the_server_asks_opens_no_exchanges_without_end() {
+    let limits = Limits { in_flight: 4, ..Limits::default() };
+    let mut peer = Peer::legacy_with(super::asks::config().limits(limits));
+    peer.listens();
+    let (_, sent) = peer.start(&CallTool::new("a"));
+    peer.stream(&sent);
+    for id in 0..500 {
+        peer.event(&sent, &format!("{{'jsonrpc':'2.0','id':{id},'method':'roots/list'}}"));
+        peer.event(&sent, &format!("{{'jsonrpc':'2.0','id':'s{id}','method':'sampling/createMessage'}}"));
+    }
+    assert!(peer.http.exchanges() <= 8, "{}", peer.http.exchanges());
+    let asked = peer.asked();
+    assert!(asked.len() <= 64 && asked.len() == peer.http.asks(), "{}", asked.len());
+}
+
+/// A number where a name belongs, a name twice, a state that is none: the call ends, and no more than that.
+#[test]
+fn nonsense_ends_its_call_only() {
+    for result in [
+        "7",
+        "null",
+        "[]",
+        "{'resultType':7}",
+        "{'resultType':'else'}",
+        "{'resultType':'input_required'}",
+        "{'resultType':'input_required','requestState':7}",
+        "{'resultType':'input_required','inputRequests':[]}",
+        "{'resultType':'input_required','inputRequests':{'a':{'method':'sampling/createMessage'}}}",
+        "{'content':'text'}",
+        "{'content':[{'type':'text'}]}",
+    ] {
+        let mut peer = Peer::modern();
+        let (call, sent) = peer.start(&CallTool::new("a"));
+        let (other, next) = peer.start(&CallTool::new("b"));
+        peer.result(&sent, result);
+        assert!(peer.take(&call).is_err(), "{result}");
+        peer.result(&next, "{'content':[]}");
+        peer.take(&other).unwrap();
+        peer.is_empty();
+    }
+}
+
+/// Of several things that are asked together one may fail: what was answered is kept with the call.
+#[test]
+fn answers_outlive_one_that_fails() {
+    let mut peer = Peer::modern_with(super::asks::config());
+    let (call, sent) = peer.start(&CallTool::new("a"));
+    let requests = "{'a':{'method':'roots/list'},'b':{'method':'roots/list'}}";
+    peer.result(&sent, &format!("{{'resultType':'input_required','inputRequests':{requests}}}"));
+    let asks: Vec<AskId> = peer.asked();
+    let roots = InputResponse::from(ListRootsResult::default());
+    peer.http.answer(peer.now, asks[0], Ok(roots.clone())).unwrap();
+    peer.http.answer(peer.now, asks[1], Err(Refusal::Failed)).unwrap();
+    let error = peer.take(&call).unwrap_err();
+    let CallError::InputRequired { mut continuation, .. } = error else { panic!("{error}") };
+    // The other one is all that is missing.
+    continuation.answer("b", ListRootsResult::default()).unwrap();
+    let (_, again) = peer.start(&crate::client::Resume::<CallTool<Json>>::new(*continuation));
+    let responses = again.body();
+    assert!(
+        responses.contains("\"a\":{\"roots\":[]}") && responses.contains("\"b\":{\"roots\":[]}"),
+        "{responses}"
+    );
+}
