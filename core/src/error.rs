@@ -192,6 +192,9 @@ pub enum CallError {
         /// Whether the request surely was not carried out, so that it may be sent again.
         unsent: bool,
     },
+    /// A modern server ended the response stream without the response, and did so again when the request was made for
+    /// the second time (HTTP-28). Whether it was carried out is unknown.
+    ResponseStreamClosed,
     /// The server answered, but not as the protocol demands.
     Invalid {
         /// What was expected and what came.
@@ -255,6 +258,10 @@ impl fmt::Display for CallError {
                 reply.misfit.as_ref().map_or(Ok(()), |mismatch| write!(f, ": {mismatch}"))
             }
             Self::Broken { reason, .. } => f.write_str(reason),
+            Self::ResponseStreamClosed => f.write_str(
+                "the server ended the response stream without the response, and again when the request was made for \
+                 the second time; whether it was carried out is unknown",
+            ),
             Self::Invalid { reason } => write!(f, "the server broke the protocol: {reason}"),
             Self::InputRequired { why, .. } => write!(f, "the server needs input before it can go on: {why}"),
             Self::Unauthorized { status, reason, .. } if reason.is_empty() => {

@@ -93,6 +93,10 @@ pub struct Limits {
     /// How long a server may take to acknowledge a subscription, each time that it is asked. Default 60 s; then the
     /// subscription ends.
     pub acknowledgement: Duration,
+    /// How often one request over HTTP is sent again, after half a second and longer, because it surely was not carried
+    /// out: nobody could be connected to, or, where doing it twice does no harm, the server said when to come back.
+    /// Default 2.
+    pub retries: u32,
     /// How often in a row a child process is started again that dies while a client listens to it. Default 3: at once,
     /// after a second, after two. One that has lived for a minute counts from the beginning; past that the connection
     /// is over.
@@ -216,6 +220,7 @@ impl Default for Limits {
             retry_floor: Duration::from_millis(100),
             resume_total: Duration::from_secs(300),
             acknowledgement: Duration::from_secs(60),
+            retries: 2,
             restarts: 3,
             event_id: 1 << 10,
             pages: 1_000,

@@ -383,6 +383,22 @@ impl Calls {
         self.deadlines.insert((moved, id));
     }
 
+    /// A call that waits for its answer waits for it under another id from now on: the one before, and the new one.
+    /// Neither its time nor its progress begins anew: what was reported was reported.
+    pub(super) fn rename(&mut self, id: CallId) -> Option<(i64, i64)> {
+        let before = self.wire(id)?;
+        let wire = self.next_wire();
+        self.entries.get_mut(&id)?.state = State::Sent(wire);
+        self.wires.remove(&before);
+        self.wires.insert(wire, id);
+        Some((before, wire))
+    }
+
+    /// When a call times out that has not settled.
+    pub(super) fn deadline(&self, id: CallId) -> Option<Instant> {
+        self.entries.get(&id)?.deadline
+    }
+
     /// When the first call is to be made again though nothing was asked.
     pub(super) fn next_round(&self) -> Option<(Instant, CallId)> {
         self.rounds.first().copied()

@@ -12,6 +12,7 @@ mod outcome;
 mod receive;
 mod refresh;
 mod refused;
+mod repeat;
 mod resume;
 mod send;
 mod sse;
@@ -186,6 +187,11 @@ struct Flight {
     /// What the server said about reconnecting.
     retry: Option<Duration>,
     resume: Option<Resume>,
+    /// Its response stream broke, and the request was made again.
+    made_again: bool,
+    /// How often it was to be sent again because it surely was not carried out, and when it is next.
+    tries: u32,
+    at: Option<Instant>,
 }
 
 /// How long an exchange that has served its purpose may take to end, so that its connection can be used
@@ -354,7 +360,7 @@ impl Http {
         let listen = self.link.subscriptions.next_wake().map(|at| (at, WakeReason::Resume));
         let wake = self.wakes.first().map(|&(at, wake)| match wake {
             Wake::Cut(_) => (at, WakeReason::Linger),
-            Wake::Resume(_) | Wake::Listen => (at, WakeReason::Resume),
+            Wake::Resume(_) | Wake::Repeat(_) | Wake::Listen => (at, WakeReason::Resume),
             Wake::Held(_) => (at, WakeReason::Authorization),
         });
         let round = self.link.calls.next_round().map(|(at, _)| (at, WakeReason::Round));
@@ -391,6 +397,7 @@ impl Http {
             match wake {
                 Wake::Cut(exchange) => self.abort(exchange),
                 Wake::Resume(call) => self.resume(call),
+                Wake::Repeat(call) => self.repeat_call(call),
                 Wake::Listen => self.offer_stream(),
                 Wake::Held(exchange) => self.held_for_too_long(now, exchange),
             }
@@ -519,7 +526,8 @@ impl Http {
         if let Some(flight) = self.land(call)
             && let Some(wire) = wire
         {
-            if self.is_legacy() && matches!(self.state, State::Open) {
+            let knows = flight.at.is_none();
+            if knows && self.is_legacy() && matches!(self.state, State::Open) {
                 let mut body = Vec::new();
                 request::cancelled(&mut body, wire, reason);
                 self.notify(now, body, Purpose::Notice);
@@ -536,6 +544,9 @@ impl Http {
         let flight = self.flights.remove(&call)?;
         if let Some(at) = flight.resume.as_ref().and_then(|resume| resume.at) {
             self.wakes.remove(&(at, Wake::Resume(call)));
+        }
+        if let Some(at) = flight.at {
+            self.wakes.remove(&(at, Wake::Repeat(call)));
         }
         if let Some(exchange) = flight.exchange {
             self.forget_held(exchange);

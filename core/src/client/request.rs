@@ -238,14 +238,15 @@ impl Envelope {
         if let Some(level) = options.log_level.or(self.log_level).filter(|_| modern) {
             entry(out, start, meta::LOG_LEVEL, &level)?;
         }
-        if options.progress {
-            entry(out, start, meta::PROGRESS_TOKEN, &wire)?;
-        }
         for (key, value) in &options.meta {
             if !is_ours(key) {
                 check_key(key)?;
                 entry(out, start, key, value)?;
             }
+        }
+        // Behind everything else, where it is found again: see `renamed`.
+        if options.progress {
+            entry(out, start, meta::PROGRESS_TOKEN, &wire)?;
         }
         Ok(())
     }
@@ -260,6 +261,22 @@ fn check_key(key: &str) -> Result<(), ApiMisuse> {
             Err(ApiMisuse::new(message))
         }
     }
+}
+
+/// The same request under another id, and with that as its progress token if it has one.
+pub(super) fn renamed(body: &[u8], before: i64, wire: i64) -> Vec<u8> {
+    let head = |wire: i64| format!("{{\"jsonrpc\":\"2.0\",\"id\":{wire},");
+    let tail = |wire: i64| format!("\"{}\":{wire}}}}}}}", meta::PROGRESS_TOKEN);
+    let Some(rest) = body.strip_prefix(head(before).as_bytes()) else { return body.to_vec() };
+    let mut renamed = head(wire).into_bytes();
+    match rest.strip_suffix(tail(before).as_bytes()) {
+        Some(middle) => {
+            renamed.extend_from_slice(middle);
+            renamed.extend_from_slice(tail(wire).as_bytes());
+        }
+        None => renamed.extend_from_slice(rest),
+    }
+    renamed
 }
 
 /// Whether the protocol sets this key itself.

@@ -5,7 +5,7 @@ use crate::client::calls::CallId;
 use crate::client::config::Config;
 use crate::dialect::Revision;
 use crate::head::ResponseHead;
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 use crate::wire::sse::Decoder;
 use alloc::format;
 use alloc::string::String;
@@ -27,6 +27,8 @@ pub(super) struct Exchange {
     pub(super) redirects: usize,
     /// Something in its stream was skipped, and that was said.
     pub(super) skipped: bool,
+    /// How long the server that refuses it wants to be left alone.
+    pub(super) retry_after: Option<Duration>,
     pub(super) reading: Reading,
     /// When it is cut off although it has not ended.
     pub(super) cut: Option<Instant>,
@@ -167,6 +169,8 @@ pub(super) enum Wake {
     Cut(ExchangeId),
     /// A broken response may be resumed now.
     Resume(CallId),
+    /// A request that was not carried out may be sent again now.
+    Repeat(CallId),
     /// The stream for messages of the server may be opened again.
     Listen,
     /// An exchange waits for authorization for too long.

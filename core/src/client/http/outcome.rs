@@ -45,6 +45,16 @@ impl Http {
         {
             return self.session_lost(now, call, exchange.generation);
         }
+        if self.comes_back_later(now, exchange, status) {
+            return;
+        }
+        if let Purpose::Subscription(wire) = purpose
+            && is_trouble(status)
+        {
+            // Trouble on the way, or of the server, is no refusal.
+            let reason = format!("the server answered with HTTP status {status}");
+            return self.unsubscribed(now, wire, &reason, exchange.retry_after);
+        }
         let outcome = match error {
             Some(error) => Outcome::Error(error, Some(status)),
             None => Outcome::Failed(refusal(status, body)),

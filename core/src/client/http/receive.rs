@@ -2,13 +2,14 @@
 
 use super::exchange::{Exchange, Purpose, Reading, Unusable};
 use super::outcome::{Outcome, broken};
+use super::repeat::retry_after;
 use super::{ExchangeId, Http, LINGER, SessionId, State};
 use crate::diagnostic::Diagnostic;
 use crate::error::CallError;
 use crate::head::{End, ResponseHead, declared_length};
 use crate::model::Json;
 use crate::text;
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 use crate::wire::jsonrpc::{self, Incoming, Malformed, Message, Request, RequestId, Response};
 use crate::wire::sse::{Decoder, SseItem};
 use alloc::borrow::ToOwned;
@@ -62,6 +63,7 @@ impl Http {
             }
             Ok(reading) => {
                 if let Some(exchange) = self.exchanges.get_mut(&id) {
+                    exchange.retry_after = retry_after(head);
                     exchange.reading = reading;
                 }
             }
@@ -142,13 +144,14 @@ impl Http {
                 self.conclude(now, Purpose::Opening, Outcome::Failed(broken(reason.into())));
             }
             Purpose::Opening => self.finish(CallError::Broken { reason: reason.into(), unsent: true }),
+            Purpose::Call(call) if unsent && self.try_later(now, call, Duration::ZERO) => {}
             Purpose::Call(_) => {
                 let error = CallError::Broken { reason: reason.into(), unsent };
                 self.conclude(now, exchange.purpose, Outcome::Failed(error));
             }
             Purpose::Listen => self.listen_again(now, decoder.and_then(Decoder::last_event_id)),
             Purpose::Stream => self.stream_lost(now, reason),
-            Purpose::Subscription(wire) => self.unsubscribed(now, wire, reason),
+            Purpose::Subscription(wire) => self.unsubscribed(now, wire, reason, None),
             purpose => self.noted(now, purpose, 0),
         }
     }

@@ -5,6 +5,7 @@
 use super::exchange::{Purpose, Wake};
 use super::{Http, HttpRequest};
 use crate::client::calls::CallId;
+use crate::dialect::Era;
 use crate::error::CallError;
 use crate::time::{Duration, Instant};
 use alloc::format;
@@ -33,6 +34,9 @@ impl Http {
     /// The stream of a call has ended without its response. `after` is the last event id of that stream, if
     /// it named one; `came` whether it held anything at all.
     pub(super) fn broke_off(&mut self, now: Instant, call: CallId, after: Option<&str>, came: bool) {
+        if self.revision().is_some_and(|revision| revision.era() == Era::Modern) {
+            return self.make_again(now, call);
+        }
         let resumable = self.revision().is_some_and(|revision| revision.dialect().http.resumption);
         let limits = &self.link.config.limits;
         let (floor, total) = (limits.retry_floor, limits.resume_total);

@@ -52,6 +52,9 @@ impl Http {
                 repeated: false,
                 retry: None,
                 resume: None,
+                made_again: false,
+                tries: 0,
+                at: None,
             };
             self.flights.insert(call, flight);
         }
@@ -115,6 +118,7 @@ impl Http {
             generation: self.generation,
             redirects: 0,
             skipped: false,
+            retry_after: None,
             reading: Reading::Head,
             cut: None,
         };

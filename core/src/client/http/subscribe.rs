@@ -7,7 +7,7 @@ use crate::client::config::CallOptions;
 use crate::client::subscriptions::{Listen, Notice, Subscription, SubscriptionId, Todo};
 use crate::error::CallError;
 use crate::model::subscriptions::SubscriptionFilter;
-use crate::time::{Instant, Now};
+use crate::time::{Duration, Instant, Now};
 use alloc::vec::Vec;
 
 impl Http {
@@ -112,11 +112,7 @@ impl Http {
         self.streams.remove(&wire);
         match outcome {
             Outcome::Result(result) => self.link.stream_answered(wire, Ok(result)),
-            // Trouble on the way, or of the server, is no refusal.
-            Outcome::Error(_, Some(status)) if is_trouble(status) => {
-                self.unsubscribed(now, wire, "the server is in trouble");
-            }
-            Outcome::Failed(CallError::Broken { reason, .. }) => self.unsubscribed(now, wire, &reason),
+            Outcome::Failed(CallError::Broken { reason, .. }) => self.unsubscribed(now, wire, &reason, None),
             Outcome::Error(error, status) => {
                 self.link.stream_answered(wire, Err(CallError::Server { error, status }));
             }
@@ -124,9 +120,9 @@ impl Http {
         }
     }
 
-    /// The stream of a subscription ended without its response.
-    pub(super) fn unsubscribed(&mut self, now: Instant, wire: i64, reason: &str) {
-        self.link.stream_broke(now, wire, reason, None);
+    /// The stream of a subscription ended without its response. `after` is how long the server wants to be left alone.
+    pub(super) fn unsubscribed(&mut self, now: Instant, wire: i64, reason: &str, after: Option<Duration>) {
+        self.link.stream_broke(now, wire, reason, after);
     }
 }
 

@@ -10,6 +10,7 @@ mod listen;
 mod negotiation;
 mod properties;
 mod refused;
+mod repeat;
 mod sse;
 mod streams;
 mod subscriptions;

@@ -8,7 +8,9 @@ const PUBLIC: &str =
     "{'tools':[{'name':'saw','inputSchema':{'type':'object'}}],'ttlMs':5000,'cacheScope':'public'}";
 const PRIVATE: &str = "{'tools':[],'ttlMs':5000,'cacheScope':'private'}";
 
-fn peer(config: Config) -> Peer {
+fn peer(mut config: Config) -> Peer {
+    // What cannot be sent fails at once.
+    config.limits.retries = 0;
     let mut peer = Peer::new(config.header("Authorization", "Bearer one"));
     let probe = peer.one();
     let capabilities = "'capabilities':{'tools':{},'resources':{}}";

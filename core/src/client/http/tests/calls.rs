@@ -262,7 +262,8 @@ fn cancelling_twice_or_too_late_is_nothing() {
 #[test]
 fn a_request_that_could_not_be_sent_says_whether_it_may_be_again() {
     for unsent in [true, false] {
-        let mut peer = Peer::modern();
+        let limits = Limits { retries: 0, ..Limits::default() };
+        let mut peer = Peer::modern_with(config().limits(limits));
         let (call, sent) = peer.start(&CallTool::new("a"));
         peer.http.handle_failed(peer.now, sent.exchange, "connection reset", unsent);
         let reason = "connection reset".to_string();

@@ -172,6 +172,11 @@ fn a_refused_message_fails_its_call() {
     assert!(matches!(peer.take(&pending), Err(CallError::Invalid { reason }) if reason.contains("404")));
     let (pending, sent) = peer.start(&CallTool::new("a"));
     peer.http.handle_failed(peer.now, sent.exchange, "no route", true);
+    for wait in [500, 1_000] {
+        peer.wait(wait);
+        let again = peer.one();
+        peer.http.handle_failed(peer.now, again.exchange, "no route", true);
+    }
     assert!(matches!(peer.take(&pending), Err(CallError::Broken { unsent: true, .. })));
     assert!(!peer.http.is_closed());
 }

@@ -1,0 +1,80 @@
+//! What is sent again: what the server surely has not carried out, and what it was told to stop.
+//!
+//! <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#receiving-messages>
+
+use super::exchange::{Exchange, Purpose, Wake};
+use super::{Http, HttpRequest, State};
+use crate::client::calls::CallId;
+use crate::client::request;
+use crate::error::CallError;
+use crate::head::ResponseHead;
+use crate::time::{Duration, Instant};
+use alloc::sync::Arc;
+
+impl Http {
+    /// The response stream of a call to a modern server ended without the response. For the server that is a
+    /// cancellation, so the request is made again, once and under another id, whatever it does (HTTP-28).
+    pub(super) fn make_again(&mut self, now: Instant, call: CallId) {
+        let Some(flight) = self.flights.get_mut(&call) else { return };
+        if core::mem::replace(&mut flight.made_again, true) {
+            return self.settle(now, call, Err(CallError::ResponseStreamClosed));
+        }
+        let Some((before, wire)) = self.link.calls.rename(call) else { return };
+        let HttpRequest { head, body } = &*flight.request;
+        let body = request::renamed(body, before, wire);
+        flight.request = Arc::new(HttpRequest { head: head.clone(), body });
+        self.send_again(call);
+    }
+
+    /// The request of a call surely was not carried out: it is sent again a little later, unless that was tried often
+    /// enough, or the call has no time left. `after` is how long the server wants to be left alone.
+    pub(super) fn try_later(&mut self, now: Instant, call: CallId, after: Duration) -> bool {
+        let most = self.link.config.limits.retries;
+        let Some(flight) = self.flights.get_mut(&call).filter(|flight| flight.tries < most) else {
+            return false;
+        };
+        // The first waits are shorter than those for a stream: somebody waits for a reply.
+        let at = now + (self.link.backoff.wait(flight.tries) / 2).max(after);
+        if self.link.calls.deadline(call).is_none_or(|deadline| deadline <= at) {
+            return false;
+        }
+        flight.tries += 1;
+        flight.exchange = None;
+        flight.at = Some(at);
+        self.wakes.insert((at, Wake::Repeat(call)));
+        true
+    }
+
+    /// The time for that has come.
+    pub(super) fn repeat_call(&mut self, call: CallId) {
+        let Some(flight) = self.flights.get_mut(&call) else { return };
+        flight.at = None;
+        if matches!(self.state, State::Open) {
+            self.send_again(call);
+        } else {
+            self.again.push(call);
+        }
+    }
+
+    /// Whether a server that has no time for a request says when it will have, and the request may be sent again: it
+    /// may have begun with it, so only what does no harm twice.
+    pub(super) fn comes_back_later(&mut self, now: Instant, exchange: &Exchange, status: u16) -> bool {
+        let (Purpose::Call(call), Some(after), 429 | 503) = (exchange.purpose, exchange.retry_after, status)
+        else {
+            return false;
+        };
+        let repeatable = self.flights.get(&call).is_some_and(|flight| flight.repeatable);
+        repeatable && self.try_later(now, call, after)
+    }
+}
+
+/// How long a server that refuses a request wants to be left alone, in whole seconds; dates are not read.
+pub(super) fn retry_after(head: &ResponseHead) -> Option<Duration> {
+    let seconds = head.headers.text("retry-after")?.trim();
+    seconds
+        .bytes()
+        .all(|byte| byte.is_ascii_digit())
+        .then(|| seconds.parse().ok())
+        .flatten()
+        .map(Duration::from_secs)
+}
