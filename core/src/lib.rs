@@ -83,6 +83,8 @@ pub mod fuzz;
 pub mod head;
 pub mod leniency;
 pub mod limits;
+#[cfg(feature = "llm")]
+pub mod llm;
 mod mirror;
 pub mod model;
 pub mod schema;

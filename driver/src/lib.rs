@@ -43,6 +43,8 @@ pub use mcp_proto::entropy::Seed;
 pub use mcp_proto::error::{ApiMisuse, CallError, ErrorObject};
 pub use mcp_proto::head::{End, Headers};
 pub use mcp_proto::limits::Limits;
+#[cfg(feature = "llm")]
+pub use mcp_proto::llm;
 pub use mcp_proto::model;
 pub use mcp_proto::model::{CallToolResult, ContentBlock, Json, LoggingLevel, SubscriptionFilter};
 pub use mcp_proto::schema::{Mismatch, OutputCheck};

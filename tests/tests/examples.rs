@@ -6,6 +6,9 @@ use mcp_tests::scenarios::asks::{ALL, Peer, SPEECHES, accept};
 use mcp_tests::support::Raw;
 use serde_json::{Value, json};
 
+#[path = "../../runtime-blocking/examples/blocking_llm.rs"]
+#[expect(dead_code, reason = "it is a program")]
+mod blocking_llm;
 #[path = "../../runtime-blocking/examples/blocking_prompts.rs"]
 #[expect(dead_code, reason = "it is a program")]
 mod blocking_prompts;
@@ -387,4 +390,23 @@ fn a_server_is_a_route_of_an_application() {
     raw.post(&fields("tools/call", "where"), &call);
     assert_eq!(raw.answer().status, 503);
     serving.abort();
+}
+
+/// TOOL-34: tools are declared to three providers, called as a model would, and answered, failures too.
+#[test]
+fn tools_become_functions_of_models() {
+    let mut said = Vec::new();
+    blocking_llm::run(&mut |line| said.push(line.to_owned())).unwrap();
+    let said = said.join("\n");
+    for part in [
+        r#"{"type":"function","function":{"name":"weather_at_"#,
+        r#""day":{"type":["integer","null"]"#,
+        r#""strict":true"#,
+        r#"{"functionDeclarations":[{"name":"weather_at_"#,
+        r#""nullable":true"#,
+        r#""text":"Snow in 2 days""#,
+        r#"try Kiruna"}],"is_error":true}"#,
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
 }
