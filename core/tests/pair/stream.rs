@@ -1,13 +1,15 @@
 //! Client and server on the two ends of a byte stream.
 
 use super::network::{Rng, Timeline, Weather, piece};
-use super::tools::{self, Caller, Ledger};
+use super::tools::{self, Caller, Deeds, Ledger};
 use super::{choice, revisions, seeds};
-use mcp_proto::client::{self, CallOptions, CallTool, Pending, ToolReply};
+use mcp_proto::client::{
+    self, CallOptions, CallTool, Change, Notice, Pending, Subscription, SubscriptionId, ToolReply,
+};
 use mcp_proto::dialect::Era;
 use mcp_proto::error::CallError;
 use mcp_proto::head::End;
-use mcp_proto::model::CallToolResult;
+use mcp_proto::model::{CallToolResult, SubscriptionFilter};
 use mcp_proto::server;
 use mcp_proto::time::{Duration, Instant, Now};
 use std::cell::Cell;
@@ -20,6 +22,9 @@ enum Event {
     EndOfServer(u64, End),
     EndOfClient(u64, End),
     Start,
+    Listen,
+    /// The tools of the server have changed.
+    Publish,
     Cancel,
     Progress(u64, server::CallId, f64),
     Respond(u64, server::CallId, String),
@@ -32,6 +37,7 @@ struct Pair {
     weather: Weather,
     timeline: Timeline<(usize, Event)>,
     ends: Vec<Ends>,
+    deeds: Deeds,
 }
 
 /// One client, and the server process that it speaks to.
@@ -66,6 +72,22 @@ impl Caller for At<'_> {
     fn take(&mut self, pending: &Pending<ToolReply>) -> Option<Result<ToolReply, CallError>> {
         self.0.take(pending)
     }
+
+    fn listen(&mut self, wanted: SubscriptionFilter) -> Result<SubscriptionId, CallError> {
+        self.0.listen(self.1, wanted)
+    }
+
+    fn unlisten(&mut self, id: SubscriptionId) {
+        self.0.unlisten(self.1, id);
+    }
+
+    fn subscription(&self, id: SubscriptionId) -> Option<&Subscription> {
+        self.0.subscription(id)
+    }
+
+    fn take_notice(&mut self, id: SubscriptionId) -> Option<Notice> {
+        self.0.take_notice(id)
+    }
 }
 
 impl Pair {
@@ -83,6 +105,12 @@ impl Pair {
                     timeline.after(rng.millis(12_000), (index, Event::Cancel));
                 }
             }
+            if rng.once_in(2) {
+                timeline.after(rng.millis(2_000), (index, Event::Listen));
+            }
+            for _ in 0..4 {
+                timeline.after(rng.millis(50_000), (index, Event::Publish));
+            }
             timeline.after(Duration::from_secs(60), (index, Event::Close));
             Ends {
                 client: client::Connection::new(Now::default(), Arc::new(tools::client(era))),
@@ -98,7 +126,7 @@ impl Pair {
             }
         });
         let ends = ends.collect();
-        Self { name: format!("s{seed}"), rng, weather, timeline, ends }
+        Self { name: format!("s{seed}"), rng, weather, timeline, ends, deeds: Deeds::default() }
     }
 
     fn run(&mut self) {
@@ -123,6 +151,11 @@ impl Pair {
                     }
                 }
             }
+        }
+        let now = self.timeline.now();
+        for Ends { client, ledger, .. } in &mut self.ends {
+            ledger.stop_listening(&mut At(client, now));
+            assert_eq!(client.subscriptions(), 0);
         }
         for ends in &self.ends {
             assert!(ends.ledger.is_empty() && ends.ledger.closed.is_some() && ends.client.is_closed());
@@ -174,6 +207,8 @@ impl Pair {
                 let name = format!("{}/{index}", self.name);
                 ends.ledger.start(&mut self.rng, &name, &mut At(&mut ends.client, now));
             }
+            Event::Listen => ends.ledger.listen(&mut At(&mut ends.client, now)),
+            Event::Publish => ends.server.publish(now, &Change::Tools),
             Event::Cancel => {
                 if let Some(call) = ends.ledger.pick(&mut self.rng) {
                     ends.client.cancel(now, call);
@@ -197,6 +232,7 @@ impl Pair {
                     ends.server.handle_end(now, End::Broken);
                     ends.server = server::Connection::new(Arc::clone(&ends.config));
                     ends.process += 1;
+                    ends.left = if weather.breaks(rng, 2) { 500 + rng.below(3_000) } else { usize::MAX };
                     ends.client.handle_respawned(now);
                 }
                 _ => {}
@@ -214,8 +250,11 @@ impl Pair {
             self.timeline.at(ends.up, (index, Event::EndOfClient(ends.process, End::Complete)));
         }
         while let Some(output) = ends.server.poll_output() {
-            if let server::Output::Call(id, call) = output {
+            if let server::Output::Listen(id, _) = output {
+                ends.server.handle_admission(now, id, server::Admission::Granted);
+            } else if let server::Output::Call(id, call) = output {
                 let text = tools::text_of(&call);
+                self.deeds.note(&text, &call, false);
                 let mut delay = Duration::ZERO;
                 for step in 0..rng.below(4) {
                     delay += rng.millis(2_000);

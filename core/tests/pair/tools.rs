@@ -1,8 +1,11 @@
 //! The application on both sides: a tool that echoes in its own time, and a ledger of calls.
 
-use mcp_proto::client::{self, CallId, CallOptions, CallTool, Event, Pending, ToolReply};
+use mcp_proto::client::{
+    self, CallId, CallOptions, CallTool, Event, Notice, Pending, Subscription, SubscriptionId, ToolReply,
+};
+use mcp_proto::dialect::Era;
 use mcp_proto::error::CallError;
-use mcp_proto::model::{Implementation, Json, Tool};
+use mcp_proto::model::{Implementation, Json, SubscriptionFilter, Tool};
 use mcp_proto::server::{self, Tools};
 use mcp_proto::time::Duration;
 use std::collections::BTreeMap;
@@ -14,7 +17,10 @@ pub(crate) fn server(revisions: server::Revisions) -> server::Config {
     let schema = r#"{"type":"object","properties":{"text":{"type":"string","x-mcp-header":"Text"}}}"#;
     let mut tools = Tools::new();
     tools.insert(Tool::new("echo", Json::parse(schema).unwrap())).unwrap();
-    server::Config::new(Implementation::new("spokes", "1")).tools(tools).revisions(revisions)
+    let mut changes = server::ListChanges::default();
+    changes.tools = true;
+    let config = server::Config::new(Implementation::new("spokes", "1")).changes(changes);
+    config.tools(tools).revisions(revisions)
 }
 
 pub(crate) fn client(era: client::EraChoice) -> client::Config {
@@ -36,6 +42,25 @@ pub(crate) struct Ledger {
     pub(crate) errors: Vec<CallError>,
     pub(crate) closed: Option<CallError>,
     started: usize,
+    listens: Option<SubscriptionId>,
+    /// Notices of changes, and that some may have been missed.
+    pub(crate) heard: usize,
+    pub(crate) missed: usize,
+}
+
+/// How often each call was carried out, by its text.
+#[derive(Default)]
+pub(crate) struct Deeds(BTreeMap<String, usize>);
+
+impl Deeds {
+    /// A server is about to carry out a call. Once, and only over HTTP with a modern server, whose broken stream is a
+    /// cancellation, once more.
+    pub(crate) fn note(&mut self, text: &str, call: &server::Call, streams: bool) {
+        let count = self.0.entry(text.to_owned()).or_default();
+        *count += 1;
+        let again = streams && call.revision().era() == Era::Modern;
+        assert!(*count <= 1 + usize::from(again), "`{text}` was carried out {count} times");
+    }
 }
 
 /// The calling surface that both machines have.
@@ -46,6 +71,10 @@ pub(crate) trait Caller {
         options: CallOptions,
     ) -> Result<Pending<ToolReply>, CallError>;
     fn take(&mut self, pending: &Pending<ToolReply>) -> Option<Result<ToolReply, CallError>>;
+    fn listen(&mut self, wanted: SubscriptionFilter) -> Result<SubscriptionId, CallError>;
+    fn unlisten(&mut self, id: SubscriptionId);
+    fn subscription(&self, id: SubscriptionId) -> Option<&Subscription>;
+    fn take_notice(&mut self, id: SubscriptionId) -> Option<Notice>;
 }
 
 impl Ledger {
@@ -63,6 +92,19 @@ impl Ledger {
             }
             Err(error) => self.errors.push(error),
         }
+    }
+
+    /// Listens for changes of the tools.
+    pub(crate) fn listen(&mut self, caller: &mut impl Caller) {
+        let listens = caller.listen(SubscriptionFilter::new().tools_list_changed(true));
+        self.listens = listens.ok();
+    }
+
+    /// The connection is over, and so is what was listened for.
+    pub(crate) fn stop_listening(&mut self, caller: &mut impl Caller) {
+        let Some(id) = self.listens.take() else { return };
+        assert!(caller.subscription(id).is_some_and(|it| it.ended().is_some()), "a subscription ends");
+        caller.unlisten(id);
     }
 
     /// One of the calls under way.
@@ -93,6 +135,14 @@ impl Ledger {
                 let (_, _, last) = self.open.get_mut(&id).expect("progress comes before the end");
                 assert!(progress.progress > *last, "progress goes forward");
                 *last = progress.progress;
+            }
+            Event::Subscription(id) => {
+                while let Some(notice) = caller.take_notice(id) {
+                    match notice {
+                        Notice::Missed => self.missed += 1,
+                        _ => self.heard += 1,
+                    }
+                }
             }
             Event::Closed(error) => {
                 assert!(self.open.is_empty(), "calls end before the connection");
