@@ -27,7 +27,7 @@ macro_rules! parity {
                 tokens_are_renewed, tokens_are_renewed_early, a_server_that_fails_deletes_nothing, a_token_that_is_never_taken_is_given_up,
                 calls_wait_for_one_flow, a_user_may_say_no, grants_outlive_the_program,
                 an_application_may_show_pages_itself, the_listener_waits_for_its_own_answer,
-                nobody_waits_for_a_browser_in_vain;
+                nobody_waits_for_a_browser_in_vain, an_http_client_of_ones_own_carries_flows;
             calls: every_revision_is_spoken, progress_is_live_and_precedes_the_result,
                 an_abandoned_call_is_cancelled, a_canceller_cancels, a_blocking_handler_learns_of_its_cancellation,
                 a_handler_sleeps_on_its_runtime, a_timeout_cancels_on_the_wire, a_panic_is_answered_and_the_server_lives,

@@ -3,6 +3,8 @@
 #[cfg(feature = "auth")]
 mod authorized;
 mod exchanger;
+#[cfg(feature = "auth")]
+mod fetch;
 mod guarded;
 mod pooled;
 mod proxy;
@@ -39,6 +41,9 @@ use crate::timekeeper::keep_time;
 use crate::turn::{Done, Turn};
 use crate::wake::WakerSlot;
 
+#[cfg(feature = "auth")]
+pub(super) use self::fetch::Fetcher;
+
 pub use self::exchanger::{Exchanger, Outgoing, Response};
 pub use self::proxy::Proxy;
 #[cfg(feature = "tls")]
@@ -63,6 +68,8 @@ pub(super) struct HttpClient<R: Runtime> {
     url: Url,
     /// How connections of our own get there.
     route: Option<Arc<Route>>,
+    #[cfg(feature = "auth")]
+    means: Means,
     inner: Mutex<desk::Inner<Carried>>,
     turn: Turn,
     /// Wakes whoever keeps the time.
@@ -298,7 +305,7 @@ impl<R: Runtime> HttpClient<R> {
         let (route, carrier) = match &means.exchanger {
             Some(exchanger) => (None, Carrier::Own(Own::new(exchanger.clone()))),
             None => {
-                let route = Arc::new(Route::new(&url, &means, &config)?);
+                let route = Arc::new(Route::new(&url, &means, &config.limits)?);
                 (Some(route.clone()), Carrier::Pool(Pooled::new(&config.limits, route)))
             }
         };
@@ -314,6 +321,8 @@ impl<R: Runtime> HttpClient<R> {
             hooks,
             url: url.clone(),
             route,
+            #[cfg(feature = "auth")]
+            means,
             inner: Mutex::new(desk::Inner {
                 machine: Carried {
                     guarded: Guarded {

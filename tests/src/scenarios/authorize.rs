@@ -5,8 +5,10 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Mutex;
 
 use mcp_driver::auth::{Authorize, Config, FileStore, GrantStore, MemoryStore, Visit};
+use mcp_driver::proto::head::ResponseHead;
 use mcp_driver::{
-    AuthRefusal, BearerToken, CallError, Context, EraChoice, Error, Grant, Principal, ResourceServer, Tool,
+    AuthRefusal, BearerToken, CallError, Context, End, EraChoice, Error, Grant, Outgoing, Principal,
+    ResourceServer, Response, Tool,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -144,7 +146,7 @@ pub fn tokens_are_renewed_early<K: Kit>(_: &str) {
     }
 }
 
-/// B76: an authorization server that fails leaves the credential as good as it was.
+/// B75: an authorization server that fails leaves the credential as good as it was.
 pub fn a_server_that_fails_deletes_nothing<K: Kit>(_: &str) {
     let by = AuthorizationServer::start();
     let host = protected::<K>(&by);
@@ -346,4 +348,48 @@ pub fn nobody_waits_for_a_browser_in_vain<K: Kit>(_: &str) {
     K::wait(client.close()).unwrap();
     assert!(matches!(call.join().unwrap_err(), CallError::Broken { .. }));
     host.end();
+}
+
+/// AUTH-42, AUTH-55: an HTTP client of the application carries the requests of a flow, too; each host gets what is its own.
+pub fn an_http_client_of_ones_own_carries_flows<K: Kit>(_: &str) {
+    let (tell, events) = Events::new();
+    let exchanger = move |outgoing: Outgoing, mut response: Response| {
+        let token = outgoing.head.headers.text("authorization").unwrap_or("no token").to_owned();
+        tell.tell(format!("{} {token}", outgoing.url()));
+        let metadata = r#"{"issuer":"https://as.example","authorization_endpoint":"https://as.example/a",
+            "token_endpoint":"https://as.example/t","registration_endpoint":"https://as.example/r",
+            "code_challenge_methods_supported":["S256"]}"#;
+        let (status, body) = match &*outgoing.url() {
+            "https://h.example/.well-known/oauth-protected-resource/mcp" => (
+                200,
+                r#"{"resource":"https://h.example/mcp","authorization_servers":["https://as.example"]}"#,
+            ),
+            "https://as.example/.well-known/oauth-authorization-server" => (200, metadata),
+            "https://as.example/r" => (201, r#"{"client_id":"c-1"}"#),
+            "https://as.example/t" => (200, r#"{"access_token":"t-1","token_type":"Bearer"}"#),
+            "https://h.example/mcp" if token == "Bearer t-1" => (418, "enough"),
+            _ => (401, ""),
+        };
+        response.head(ResponseHead::new(status));
+        response.body(body.as_bytes());
+        response.end(End::Complete);
+        std::future::ready(())
+    };
+    let config = Config::new("Spokes").redirect_uri("https://spokes.example/back");
+    let authorize = Authorize::new(config).on_visit(|visit: Visit| {
+        let state = visit.url().split("state=").nth(1).and_then(|rest| rest.split('&').next());
+        visit.answer(format!("https://spokes.example/back?code=x&state={}", state.unwrap_or_default()));
+    });
+    let client = builder::<K>(EraChoice::Modern).authorize(authorize).exchanger(exchanger);
+    let error = K::wait(client.http("https://h.example/mcp")).unwrap_err();
+    assert!(error.to_string().contains("418"), "{error}");
+    let seen = [
+        "https://h.example/mcp no token",
+        "https://h.example/.well-known/oauth-protected-resource/mcp no token",
+        "https://as.example/.well-known/oauth-authorization-server no token",
+        "https://as.example/r no token",
+        "https://as.example/t no token",
+        "https://h.example/mcp Bearer t-1",
+    ];
+    assert_eq!(events.others(), seen);
 }

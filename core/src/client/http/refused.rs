@@ -37,8 +37,10 @@ impl Http {
         let unanswered =
             self.exchanges.get(&exchange).is_some_and(|exchange| matches!(exchange.reading, Reading::Head));
         let held = unanswered && self.keep(now.mono, exchange, 401);
-        if held {
-            self.remove(exchange);
+        if held
+            && let Some(Purpose::Subscription(wire)) = self.remove(exchange).map(|exchange| exchange.purpose)
+        {
+            self.streams.insert(wire, exchange);
         }
         held
     }

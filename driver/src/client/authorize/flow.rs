@@ -7,12 +7,12 @@ use mcp_proto::auth::{Config, FlowError, FlowErrorKind, Grant, Refusal, Response
 use mcp_proto::limits::Limits;
 use mcp_proto::time::Instant;
 
-use super::fetch::fetch;
 use super::guard::{Done, Guard, Job, Way};
 use super::loopback::Listening;
 use super::visit::Visit;
 use super::{Authorize, Visiting};
 use crate::client::Hooks;
+use crate::client::http::Fetcher;
 use crate::context::Report;
 use crate::hook;
 use crate::runtime::Runtime;
@@ -26,6 +26,7 @@ pub(in crate::client) struct Worker<R: Runtime> {
     limits: Limits,
     hooks: Hooks,
     options: Authorize,
+    fetcher: Fetcher<R>,
     server: String,
     url: Url,
 }
@@ -66,12 +67,13 @@ impl Failure {
 }
 
 impl<R: Runtime> Worker<R> {
-    pub(in crate::client) fn new(runtime: &R, hooks: &Hooks, guard: &Guard) -> Self {
+    pub(in crate::client) fn new(runtime: &R, hooks: &Hooks, guard: &Guard, fetcher: Fetcher<R>) -> Self {
         Self {
             runtime: runtime.clone(),
             limits: guard.limits.clone(),
             hooks: hooks.clone(),
             options: guard.options.clone(),
+            fetcher,
             server: guard.server.clone(),
             url: guard.url.clone(),
         }
@@ -199,15 +201,13 @@ impl<R: Runtime> Worker<R> {
     async fn walk(&self, mut step: Step, mut listening: Option<Listening<R>>) -> Result<Grant, Failure> {
         loop {
             step = match step {
-                Step::Fetch(request, waiting) => {
-                    match fetch(&self.runtime, &self.limits, &self.url, request).await {
-                        Ok((head, body)) => {
-                            let response = Response { head: &head, body: &body };
-                            waiting.on_response(self.runtime.now(), response)?
-                        }
-                        Err(why) => return Err(waiting.on_failure(&why).into()),
+                Step::Fetch(request, waiting) => match self.fetcher.fetch(request).await {
+                    Ok((head, body)) => {
+                        let response = Response { head: &head, body: &body };
+                        waiting.on_response(self.runtime.now(), response)?
                     }
-                }
+                    Err(why) => return Err(waiting.on_failure(&why).into()),
+                },
                 Step::Visit(url, flow) => {
                     let (flow, answer) = match listening.take() {
                         Some(listening) => listening.visit(&self.runtime, &self.limits, &url, flow).await,

@@ -23,7 +23,7 @@ pub(in crate::client) struct Guard {
     pub(in crate::client) limits: Limits,
     /// The server as the application names it, which grants are stored by.
     pub(super) server: String,
-    pub(super) url: Url,
+    pub(in crate::client) url: Url,
     grant: Option<Grant>,
     /// How many grants there were: the refusal of an earlier one says nothing about the one there is.
     number: u64,

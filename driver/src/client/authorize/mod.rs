@@ -4,7 +4,6 @@
 
 mod browser;
 mod callback;
-mod fetch;
 mod file;
 mod flow;
 mod guard;
@@ -23,6 +22,7 @@ use mcp_proto::model::Json;
 pub use file::FileStore;
 pub(super) use flow::Worker;
 pub(super) use guard::{Admitted, Done, Guard, Job};
+pub(super) use reach::addresses;
 pub use store::{GrantStore, MemoryStore};
 pub use visit::Visit;
 

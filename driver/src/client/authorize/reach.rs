@@ -11,7 +11,7 @@ use crate::wake::Promise;
 
 /// The addresses of a host that a peer has named, without those of networks that the server is not on itself: a name
 /// may stand for any of them (SEC-03). An error if there are no others.
-pub(super) async fn addresses<R: Runtime>(
+pub(in crate::client) async fn addresses<R: Runtime>(
     runtime: &R,
     url: &Url,
     server: &Url,

@@ -12,6 +12,7 @@ use mcp_proto::time::Now;
 
 use super::super::authorize::{Admitted, Done, Job, Worker};
 use super::super::desk::{self, Link};
+use super::fetch::Fetcher;
 use super::guarded::Guarded;
 use super::{HttpClient, Step};
 use crate::runtime::Runtime;
@@ -51,7 +52,8 @@ impl<R: Runtime> HttpClient<R> {
         let worker = {
             let machine = &client.lock().machine;
             let Some(guard) = &machine.guarded.guard else { return };
-            Worker::new(&self.runtime, &self.hooks, guard)
+            let fetcher = Fetcher::new(&self.runtime, &guard.limits, &self.means, &guard.url);
+            Worker::new(&self.runtime, &self.hooks, guard, fetcher)
         };
         let work = Work { client, done: false };
         self.runtime.spawn(Box::pin(work.run(worker, job)));

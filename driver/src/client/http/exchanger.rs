@@ -53,14 +53,43 @@ pub struct Outgoing {
     pub server: Url,
     /// Method, target and fields. `Host` is among them, `Content-Length` is not.
     pub head: RequestHead,
-    /// Whose body it has.
-    request: Arc<HttpRequest>,
+    body: Body,
+}
+
+/// Shared with the machine, which may have to send it again, or not.
+#[derive(Clone)]
+enum Body {
+    Of(Arc<HttpRequest>),
+    #[cfg(feature = "auth")]
+    Bytes(Arc<[u8]>),
+}
+
+/// Prints how long it is.
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.bytes().len())
+    }
+}
+
+impl Body {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Of(request) => &request.body,
+            #[cfg(feature = "auth")]
+            Self::Bytes(bytes) => bytes,
+        }
+    }
 }
 
 impl Outgoing {
+    #[cfg(feature = "auth")]
+    pub(super) fn new(server: Url, head: RequestHead, body: Vec<u8>) -> Self {
+        Self { server, head, body: Body::Bytes(body.into()) }
+    }
+
     /// The body; empty for GET and DELETE.
     pub fn body(&self) -> &[u8] {
-        &self.request.body
+        self.body.bytes()
     }
 
     /// The whole URL. It may hold secrets.
@@ -198,7 +227,7 @@ impl<R: Runtime> HttpClient<R> {
         if !request.body.is_empty() {
             self.hooks.traffic(Traffic::Sent(&request.body));
         }
-        let outgoing = Outgoing { server: self.url.clone(), head, request };
+        let outgoing = Outgoing { server: self.url.clone(), head, body: Body::Of(request) };
         let response = Response::new(Arc::new(Heard { client, exchange: id }));
         let mut carried = None;
         hook::call(|| carried = Some(exchanger.exchange(outgoing, response)));

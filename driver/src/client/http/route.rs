@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_proto::client::{Config, Endpoint as Url};
+use mcp_proto::client::Endpoint as Url;
 use mcp_proto::error::ApiMisuse;
 use mcp_proto::head::RequestHead;
+use mcp_proto::limits::Limits;
 
 use super::Means;
 use super::pooled::Channel;
@@ -27,8 +28,8 @@ pub(super) struct Route {
 }
 
 impl Route {
-    pub(super) fn new(url: &Url, means: &Means, config: &Config) -> Result<Self, ApiMisuse> {
-        let patience = config.limits.handshake;
+    pub(super) fn new(url: &Url, means: &Means, limits: &Limits) -> Result<Self, ApiMisuse> {
+        let patience = limits.handshake;
         #[cfg(feature = "tls")]
         let tls = if url.secure { Some(means.tls.with(url.host(), patience)?) } else { None };
         #[cfg(not(feature = "tls"))]
@@ -43,7 +44,7 @@ impl Route {
             #[cfg(feature = "tls")]
             tls,
             patience,
-            head: config.limits.head,
+            head: limits.head,
         })
     }
 
@@ -53,6 +54,12 @@ impl Route {
             Some(proxy) => proxy.place(),
             None => (self.url.host(), self.url.port()),
         }
+    }
+
+    /// Whether nobody else looks up the name of the server.
+    #[cfg(feature = "auth")]
+    pub(super) fn is_direct(&self) -> bool {
+        self.proxy.is_none()
     }
 
     /// Puts what is in between over a stream to the first place.

@@ -1,0 +1,321 @@
+//! One request of a flow, over a connection of its own. Redirects are not followed.
+
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+
+use mcp_proto::auth;
+use mcp_proto::head::{End, RequestHead, ResponseHead};
+use mcp_proto::limits::Limits;
+use mcp_proto::time::{Instant, Now};
+use mcp_proto::wire::http1::{BodyLength, ClientConnection, ClientOutput};
+
+use super::super::authorize::addresses;
+use super::exchanger::{Exchanger, Hears, Outgoing, Response};
+use super::pooled::Channel;
+use super::route::Route;
+use super::{Means, Url};
+use crate::endpoint::{Endpoint, Status};
+use crate::hook;
+use crate::runtime::Runtime;
+use crate::wake::{Promise, WakerSlot};
+
+pub(in crate::client) type Answer = Result<(ResponseHead, Vec<u8>), String>;
+
+/// Sends the requests of a flow the way that those to the server go.
+pub(in crate::client) struct Fetcher<R: Runtime> {
+    runtime: R,
+    limits: Limits,
+    means: Means,
+    /// The server that a token is wanted for.
+    server: auth::Url,
+}
+
+impl<R: Runtime> Fetcher<R> {
+    pub(super) fn new(runtime: &R, limits: &Limits, means: &Means, server: &auth::Url) -> Self {
+        let (runtime, limits) = (runtime.clone(), limits.clone());
+        Self { runtime, limits, means: means.clone(), server: server.clone() }
+    }
+
+    /// Waits for the whole response, at most [`Limits::request`].
+    pub(in crate::client) async fn fetch(&self, request: auth::Request) -> Answer {
+        let url = Url::parse(request.url.as_str()).map_err(|misuse| misuse.to_string())?;
+        if let Some(exchanger) = &self.means.exchanger {
+            return self.exchange(exchanger, url, request).await;
+        }
+        let route = Route::new(&url, &self.means, &self.limits).map_err(|misuse| misuse.to_string())?;
+        let (host, port) = route.first();
+        let hosts = if request.configured || !route.is_direct() {
+            vec![host.to_owned()]
+        } else {
+            // The address itself, so that the name cannot stand for another one by the time of connecting.
+            let addresses = addresses(&self.runtime, &request.url, &self.server).await?;
+            addresses.iter().map(ToString::to_string).collect()
+        };
+        let fetching = Arc::new(Fetching::new(
+            self.runtime.now(),
+            &self.limits,
+            &route.head(&request.head),
+            &request.body,
+        )?);
+        let answer = fetching.answer.clone();
+        let task = Task { runtime: self.runtime.clone(), fetching, port, route };
+        self.runtime.spawn(Box::pin(async move { task.run(hosts).await }));
+        poll_fn(|cx| answer.poll_take(cx.waker())).await
+    }
+
+    /// Has the application's HTTP client send it.
+    async fn exchange(&self, exchanger: &Arc<dyn Exchanger>, url: Url, request: auth::Request) -> Answer {
+        let collecting = Arc::new(Collecting {
+            inner: Mutex::new(Collected::new(&self.limits)),
+            answer: Promise::default(),
+        });
+        let outgoing = Outgoing::new(url, request.head, request.body);
+        let response = Response::new(collecting.clone());
+        let mut carried = None;
+        hook::call(|| carried = Some(exchanger.exchange(outgoing, response)));
+        let mut late = self.runtime.sleep_until(self.runtime.now().mono + self.limits.request);
+        poll_fn(|cx| {
+            if let Poll::Ready(answer) = collecting.answer.poll_take(cx.waker()) {
+                return Poll::Ready(answer);
+            }
+            if let Some(future) = &mut carried
+                && future.as_mut().poll(cx).is_ready()
+            {
+                carried = None;
+                cx.waker().wake_by_ref();
+            }
+            late.as_mut().poll(cx).map(|()| Err(LATE.to_owned()))
+        })
+        .await
+    }
+}
+
+const LATE: &str = "no whole answer in time; `Limits::request` is the bound";
+
+/// What has come of a response.
+struct Collected {
+    head: Option<ResponseHead>,
+    body: Vec<u8>,
+    /// One more than may be read of the body: whoever reads it sees that it is too long.
+    most: usize,
+}
+
+impl Collected {
+    fn new(limits: &Limits) -> Self {
+        Self { head: None, body: Vec::new(), most: limits.auth_document.saturating_add(1) }
+    }
+
+    /// Takes a part of the body; whether that is enough.
+    fn push(&mut self, bytes: &[u8]) -> bool {
+        let room = self.most.saturating_sub(self.body.len());
+        self.body.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
+        self.body.len() >= self.most
+    }
+
+    fn take(&mut self) -> Option<Answer> {
+        Some(Ok((self.head.take()?, std::mem::take(&mut self.body))))
+    }
+}
+
+/// A response that comes by way of the application.
+struct Collecting {
+    inner: Mutex<Collected>,
+    answer: Promise<Answer>,
+}
+
+impl Collecting {
+    fn with<T>(&self, work: impl FnOnce(&mut Collected) -> T) -> T {
+        work(&mut self.inner.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Hears for Collecting {
+    fn head(&self, head: ResponseHead) {
+        self.with(|collected| collected.head = Some(head));
+    }
+
+    fn body(&self, bytes: &[u8]) {
+        let whole = self.with(|collected| collected.push(bytes).then(|| collected.take()).flatten());
+        if let Some(answer) = whole {
+            self.answer.set(answer);
+        }
+    }
+
+    fn end(&self, end: End) {
+        match self.with(Collected::take) {
+            Some(answer) if end == End::Complete => self.answer.set(answer),
+            Some(_) => self.answer.set(Err("the response broke off".to_owned())),
+            None => {}
+        }
+    }
+
+    fn failed(&self, reason: &str, _: bool) {
+        self.answer.set(Err(reason.to_owned()));
+    }
+}
+
+/// Connects, and drives the connection. However it ends, there is an answer.
+struct Task<R: Runtime> {
+    runtime: R,
+    fetching: Arc<Fetching>,
+    route: Route,
+    port: u16,
+}
+
+impl<R: Runtime> Task<R> {
+    async fn run(self, hosts: Vec<String>) {
+        let mut reason = String::from("there is no address");
+        for host in hosts {
+            match self.runtime.connect(host.clone(), self.port).await {
+                Ok(stream) => {
+                    let channel = self.route.layers(self.fetching.clone());
+                    channel.established(self.runtime.now());
+                    let endpoint: Arc<dyn Endpoint> = channel;
+                    return self.runtime.drive(stream, endpoint).await;
+                }
+                Err(error) => reason = format!("{host}, port {}: {error}", self.port),
+            }
+        }
+        self.fetching.end(Err(format!("cannot connect to {reason}")));
+    }
+}
+
+impl<R: Runtime> Drop for Task<R> {
+    fn drop(&mut self) {
+        self.fetching.end(Err("the connection was given up".to_owned()));
+    }
+}
+
+struct Fetching {
+    inner: Mutex<Inner>,
+    answer: Promise<Answer>,
+    waker: WakerSlot,
+}
+
+struct Inner {
+    connection: ClientConnection,
+    /// Everything between the stream and this connection is ready.
+    ready: bool,
+    collected: Collected,
+    until: Instant,
+    over: bool,
+}
+
+impl Fetching {
+    fn new(now: Now, limits: &Limits, head: &RequestHead, body: &[u8]) -> Result<Self, String> {
+        let mut connection = ClientConnection::new(now, limits);
+        let mut head = head.clone();
+        head.headers.push("Accept-Encoding", "identity");
+        head.headers.push("Connection", "close");
+        let length = match (body.len(), &*head.method) {
+            (0, "GET") => BodyLength::Empty,
+            (length, _) => BodyLength::Known(length as u64),
+        };
+        connection.request(&head, length).map_err(|misuse| misuse.to_string())?;
+        connection.send(body);
+        connection.finish();
+        let inner = Inner {
+            connection,
+            ready: false,
+            collected: Collected::new(limits),
+            until: now.mono + limits.request,
+            over: false,
+        };
+        Ok(Self { inner: Mutex::new(inner), answer: Promise::default(), waker: WakerSlot::default() })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The first end counts.
+    fn end(&self, answer: Answer) {
+        if !std::mem::replace(&mut self.lock().over, true) {
+            self.answer.set(answer);
+        }
+    }
+
+    fn input(&self, input: impl FnOnce(&mut ClientConnection)) {
+        let answer = {
+            let mut inner = self.lock();
+            input(&mut inner.connection);
+            inner.read()
+        };
+        if let Some(answer) = answer {
+            self.end(answer);
+        }
+    }
+}
+
+impl Inner {
+    fn read(&mut self) -> Option<Answer> {
+        let Self { connection, collected, .. } = self;
+        loop {
+            match connection.poll_output()? {
+                ClientOutput::Head(head) => collected.head = Some(head),
+                ClientOutput::Body(bytes) => {
+                    if collected.push(bytes) {
+                        return collected.take();
+                    }
+                }
+                ClientOutput::End => return collected.take(),
+                ClientOutput::Failed { reason, .. } => return Some(Err(reason)),
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Channel for Fetching {
+    fn established(&self, _: Now) {
+        self.lock().ready = true;
+        self.waker.wake();
+    }
+
+    fn refused(&self, _: Now, reason: &str) {
+        self.end(Err(reason.to_owned()));
+        self.waker.wake();
+    }
+}
+
+impl Endpoint for Fetching {
+    fn handle_bytes(&self, now: Now, bytes: &[u8]) {
+        self.input(|connection| connection.handle_bytes(now, bytes));
+    }
+
+    fn handle_end(&self, now: Now, end: End) {
+        self.input(|connection| connection.handle_end(now, end));
+    }
+
+    /// The response may be there all the same; reading ends with the connection.
+    fn handle_write_failed(&self, _: Now) {}
+
+    fn handle_timeout(&self, now: Now) {
+        if self.lock().until <= now.mono {
+            self.end(Err(LATE.to_owned()));
+        }
+        self.input(|connection| connection.handle_timeout(now));
+    }
+
+    fn transmit(&self, _: Now, write: &mut dyn FnMut(&[u8]) -> usize) {
+        let Inner { connection, ready, .. } = &mut *self.lock();
+        let taken = write(if *ready { connection.transmit() } else { &[] });
+        connection.advance(taken);
+    }
+
+    fn status(&self) -> Status {
+        let inner = self.lock();
+        let timeout = inner.connection.poll_timeout().into_iter().chain([inner.until]).min();
+        Status {
+            timeout: timeout.filter(|_| !inner.over),
+            wants_read: !inner.over && inner.connection.wants_read(),
+            write_closed: false,
+            finished: inner.over || inner.connection.is_finished(),
+        }
+    }
+
+    fn register(&self, waker: &Waker) {
+        self.waker.register(waker);
+    }
+}
