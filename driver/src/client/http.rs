@@ -88,7 +88,7 @@ pub(super) struct Carried {
 /// What carries exchanges.
 enum Carrier {
     /// Connections of our own.
-    Pool(Pooled),
+    Pool(Box<Pooled>),
     /// An HTTP client of the application.
     Own(Own),
 }
@@ -220,7 +220,7 @@ impl Carried {
                     #[cfg(feature = "auth")]
                     let head = match guarded.admit(now, exchange, &request) {
                         Ok(head) => head,
-                        Err(Some(step)) => return Some(step),
+                        Err(Some(job)) => return Some(Step::Authorize(job)),
                         Err(None) => continue,
                     };
                     #[cfg(not(feature = "auth"))]
@@ -306,7 +306,7 @@ impl<R: Runtime> HttpClient<R> {
             Some(exchanger) => (None, Carrier::Own(Own::new(exchanger.clone()))),
             None => {
                 let route = Arc::new(Route::new(&url, &means, &config.limits)?);
-                (Some(route.clone()), Carrier::Pool(Pooled::new(&config.limits, route)))
+                (Some(route.clone()), Carrier::Pool(Box::new(Pooled::new(&config.limits, route))))
             }
         };
         let seed = runtime.seed().map_err(|error| Error::io("reading entropy", error))?;

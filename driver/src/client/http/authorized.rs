@@ -24,7 +24,7 @@ impl Guarded {
         now: Now,
         exchange: ExchangeId,
         request: &'a HttpRequest,
-    ) -> Result<Cow<'a, RequestHead>, Option<Step>> {
+    ) -> Result<Cow<'a, RequestHead>, Option<Box<Job>>> {
         let Some(guard) = &mut self.guard else { return Ok(Cow::Borrowed(&request.head)) };
         match guard.admit(now, &mut self.http, exchange, request) {
             Admitted::Send(fields) => {
@@ -35,7 +35,7 @@ impl Guarded {
                 head.headers.append(&fields);
                 Ok(Cow::Owned(head))
             }
-            Admitted::Held(job) => Err(job.map(Step::Authorize)),
+            Admitted::Held(job) => Err(job),
         }
     }
 

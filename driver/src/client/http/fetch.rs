@@ -254,12 +254,8 @@ impl Inner {
         loop {
             match connection.poll_output()? {
                 ClientOutput::Head(head) => collected.head = Some(head),
-                ClientOutput::Body(bytes) => {
-                    if collected.push(bytes) {
-                        return collected.take();
-                    }
-                }
-                ClientOutput::End => return collected.take(),
+                ClientOutput::Body(bytes) if !collected.push(bytes) => {}
+                ClientOutput::Body(_) | ClientOutput::End => return collected.take(),
                 ClientOutput::Failed { reason, .. } => return Some(Err(reason)),
                 _ => {}
             }
