@@ -44,6 +44,7 @@ pub(super) trait Machine: Send {
     fn stop(&mut self, now: Now, call: CallId);
     fn roots_changed(&mut self, now: Now);
     fn cache(&self, now: Now) -> Vec<CacheEntry>;
+    #[cfg(feature = "http")]
     fn clear_cache(&mut self);
     fn learn_tool(&mut self, tool: &Tool) -> Result<(), String>;
     fn has_output(&self) -> bool;

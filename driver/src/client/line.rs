@@ -92,6 +92,7 @@ impl Machine for Connection {
         self.cache(now)
     }
 
+    #[cfg(feature = "http")]
     fn clear_cache(&mut self) {
         self.clear_cache();
     }

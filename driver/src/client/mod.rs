@@ -42,7 +42,9 @@ use crate::reply::{Mode, Running};
 use crate::runtime::Runtime;
 use crate::server::Server;
 use answers::{Answers, Roots};
-use desk::{Link, Machine};
+use desk::Link;
+#[cfg(feature = "http")]
+use desk::Machine;
 use line::LineClient;
 
 pub use answers::{AnswerError, AnswerHandler, Answerer, ForForm, ForRoots, ForSampling, ForUrl, Question};
