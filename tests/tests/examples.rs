@@ -400,7 +400,7 @@ fn tools_become_functions_of_models() {
     let said = said.join("\n");
     for part in [
         r#"{"type":"function","function":{"name":"weather_at_"#,
-        r#""day":{"type":["integer","null"]"#,
+        r#""required":["day","town"],"additionalProperties":false"#,
         r#""strict":true"#,
         r#"{"functionDeclarations":[{"name":"weather_at_"#,
         r#""nullable":true"#,
