@@ -161,6 +161,9 @@ pub struct Limits {
     /// How long a child process may take to exit after its standard input was closed, and again after it was
     /// asked to terminate. Default 2 s each; then it is told to, then killed, with its whole process group.
     pub child_exit: Duration,
+    /// What a compressed response may come to, and an event stream from one message to the next. Default 64 MiB; a call
+    /// fails as too large. It is decompressed as it comes, so that only what other bounds allow is held.
+    pub decompressed: usize,
     /// How long a new connection of an HTTP client may take to be ready: each the tunnel through a proxy and the TLS
     /// handshake. Default 10 s; then it is given up, and what waited for it fails unsent.
     pub handshake: Duration,
@@ -245,6 +248,7 @@ impl Default for Limits {
             watched_bytes: 64 << 10,
             redirects: 3,
             child_exit: Duration::from_secs(2),
+            decompressed: 64 << 20,
             handshake: Duration::from_secs(10),
             connections: 64,
             blocking_jobs: 4_096,

@@ -3,6 +3,7 @@
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http>
 
 mod asks;
+mod coded;
 mod end;
 mod endpoint;
 mod exchange;

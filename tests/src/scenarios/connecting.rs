@@ -137,3 +137,59 @@ pub fn a_command_is_a_target<K: Kit>(program: &str) {
     assert!(text::<K>(&client, "pid").parse::<u32>().is_ok());
     K::wait(client.close()).unwrap();
 }
+
+/// A server that compresses what it says.
+fn compressing() -> String {
+    use std::io::{BufRead, BufReader, Read, Write};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for socket in listener.incoming().map_while(Result::ok) {
+            std::thread::spawn(move || {
+                let (mut reader, mut writer) = (BufReader::new(socket.try_clone().unwrap()), socket);
+                loop {
+                    let (mut head, mut line) = (String::new(), String::new());
+                    while reader.read_line(&mut line).is_ok_and(|count| count > 2) {
+                        head.push_str(&line.to_ascii_lowercase());
+                        line.clear();
+                    }
+                    let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+                    let mut body = vec![0; length.map_or(0, |length| length.parse().unwrap())];
+                    if head.is_empty() || reader.read_exact(&mut body).is_err() {
+                        return;
+                    }
+                    assert!(head.contains("accept-encoding: gzip, deflate\r\n"), "{head}");
+                    let request: serde_json::Value = serde_json::from_slice(&body).unwrap();
+                    let result = match request["method"].as_str().unwrap() {
+                        "server/discover" => {
+                            json!({ "supportedVersions": ["2026-07-28"], "capabilities": { "tools": {} } })
+                        }
+                        _ => json!({ "content": [{ "type": "text", "text": "x".repeat(50_000) }] }),
+                    };
+                    let plain =
+                        json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }).to_string();
+                    // One stored block: compressed, if not much.
+                    let length = u16::try_from(plain.len()).unwrap();
+                    let mut answer = format!(
+                        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: deflate\r\nContent-Length: {}\r\n\r\n",
+                        plain.len() + 5,
+                    )
+                    .into_bytes();
+                    answer.push(1);
+                    answer.extend(length.to_le_bytes());
+                    answer.extend((!length).to_le_bytes());
+                    answer.extend(plain.as_bytes());
+                    writer.write_all(&answer).unwrap();
+                }
+            });
+        }
+    });
+    url
+}
+
+/// B40: compressed responses are asked for and read.
+pub fn compressed_responses_are_read<K: Kit>(_: &str) {
+    let client = K::wait(builder::<K>(EraChoice::Auto).http(compressing())).unwrap();
+    assert_eq!(text::<K>(&client, "any"), "x".repeat(50_000));
+    K::wait(client.close()).unwrap();
+}

@@ -1,5 +1,6 @@
 //! One HTTP exchange: what it is for, and how far its response has been read.
 
+use super::coded::{ACCEPTED, foreign_coding};
 use super::{ExchangeId, HttpRequest};
 use crate::client::calls::CallId;
 use crate::client::config::Config;
@@ -30,6 +31,12 @@ pub(super) struct Exchange {
     /// How long the server that refuses it wants to be left alone.
     pub(super) retry_after: Option<Duration>,
     pub(super) reading: Reading,
+    /// Of a response that is compressed.
+    #[cfg(feature = "gzip")]
+    pub(super) inflater: Option<alloc::boxed::Box<crate::wire::inflate::Inflater>>,
+    /// What it came to, since the last message.
+    #[cfg(feature = "gzip")]
+    pub(super) inflated: usize,
     /// When it is cut off although it has not ended.
     pub(super) cut: Option<Instant>,
 }
@@ -103,7 +110,7 @@ impl Reading {
     pub(super) fn behind(head: &ResponseHead, config: &Config) -> Result<Self, Unusable> {
         if let Some(coding) = foreign_coding(head) {
             return Err(Unusable(format!(
-                "the response has the content coding `{coding}`, which was not asked for"
+                "the response has the content coding `{coding}`, which was not asked for; asked for was `{ACCEPTED}`"
             )));
         }
         if !(200..300).contains(&head.status) {
@@ -145,16 +152,6 @@ impl Reading {
         }
         Ok(())
     }
-}
-
-/// A content coding other than none.
-fn foreign_coding(head: &ResponseHead) -> Option<String> {
-    let codings = head.headers.all("content-encoding").filter_map(|value| core::str::from_utf8(value).ok());
-    codings
-        .flat_map(|value| value.split(','))
-        .map(str::trim)
-        .find(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case("identity"))
-        .map(crate::text::excerpt)
 }
 
 /// A media type without its parameters, in lower case.

@@ -1,5 +1,7 @@
 //! Responses: from heads and bodies to what became of the calls.
 
+#[cfg(feature = "gzip")]
+use super::coded;
 use super::exchange::{Exchange, Purpose, Reading, Unusable};
 use super::outcome::{Outcome, broken};
 use super::repeat::retry_after;
@@ -10,6 +12,8 @@ use crate::head::{End, ResponseHead, declared_length};
 use crate::model::Json;
 use crate::text;
 use crate::time::{Duration, Instant};
+#[cfg(feature = "gzip")]
+use crate::wire::inflate::Inflater;
 use crate::wire::jsonrpc::{self, Incoming, Malformed, Message, Request, RequestId, Response};
 use crate::wire::sse::{Decoder, SseItem};
 use alloc::borrow::ToOwned;
@@ -65,6 +69,10 @@ impl Http {
                 if let Some(exchange) = self.exchanges.get_mut(&id) {
                     exchange.retry_after = retry_after(head);
                     exchange.reading = reading;
+                    #[cfg(feature = "gzip")]
+                    {
+                        exchange.inflater = coded::coding(head).map(|coding| Inflater::new(coding).into());
+                    }
                 }
             }
             Err(Unusable(reason)) => {
@@ -75,6 +83,15 @@ impl Http {
     }
 
     pub(super) fn body(&mut self, now: Instant, id: ExchangeId, bytes: &[u8]) {
+        #[cfg(feature = "gzip")]
+        if let Some(inflater) = self.exchanges.get_mut(&id).and_then(|exchange| exchange.inflater.take()) {
+            return self.inflate(now, id, inflater, bytes);
+        }
+        self.plain(now, id, bytes);
+    }
+
+    /// A part of a body that is not compressed, or not any more.
+    pub(super) fn plain(&mut self, now: Instant, id: ExchangeId, bytes: &[u8]) {
         let limit = self.link.config.limits.message;
         let Some(exchange) = self.exchanges.get_mut(&id) else { return };
         let purpose = exchange.purpose;
@@ -93,6 +110,10 @@ impl Http {
         let Some(exchange) = self.remove(id) else { return };
         let Exchange { purpose, reading, .. } = &exchange;
         let purpose = *purpose;
+        #[cfg(feature = "gzip")]
+        let cut = exchange.inflater.as_ref().is_some_and(|inflater| !inflater.is_complete());
+        #[cfg(feature = "gzip")]
+        let end = if cut { End::Broken } else { end };
         match reading {
             Reading::Head => {
                 self.lost(now, &exchange, None, "the connection ended before the response came", false);
@@ -185,6 +206,10 @@ impl Http {
             };
             match item {
                 SseItem::Event { event: "message", data, .. } => {
+                    #[cfg(feature = "gzip")]
+                    {
+                        exchange.inflated = 0;
+                    }
                     if purpose == Purpose::Listen {
                         self.heard_something();
                     }

@@ -1,5 +1,6 @@
 //! Requests: their fields, and their way out.
 
+use super::coded::ACCEPTED;
 use super::exchange::{Exchange, Purpose, Reading, Wake};
 use super::listen::Listening;
 use super::{ExchangeId, Flight, Http, HttpRequest};
@@ -120,6 +121,10 @@ impl Http {
             skipped: false,
             retry_after: None,
             reading: Reading::Head,
+            #[cfg(feature = "gzip")]
+            inflater: None,
+            #[cfg(feature = "gzip")]
+            inflated: 0,
             cut: None,
         };
         self.exchanges.insert(id, exchange);
@@ -173,7 +178,7 @@ impl Http {
             "GET" => fields.push("Accept", "text/event-stream"),
             _ => {}
         }
-        fields.push("Accept-Encoding", "identity");
+        fields.push("Accept-Encoding", ACCEPTED);
         if let Some(revision) = revision.filter(|revision| revision.dialect().http.version_header) {
             fields.push("MCP-Protocol-Version", revision.as_str());
         }

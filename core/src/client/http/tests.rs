@@ -2,6 +2,8 @@ mod asks;
 mod bounds;
 mod cache;
 mod calls;
+#[cfg(feature = "gzip")]
+mod coded;
 mod headers;
 mod hostile;
 mod legacy;

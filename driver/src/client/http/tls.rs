@@ -14,7 +14,7 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
 use super::pooled::Channel;
-use crate::endpoint::{Endpoint, Status, with_scratch};
+use crate::endpoint::{Endpoint, Status};
 
 /// Whom to believe that a server is who it says: by default whomever this system believes.
 ///
@@ -194,11 +194,7 @@ impl State {
                 }
             }
             // Taken out at once, so that there is room for what follows.
-            with_scratch(|scratch| {
-                while let Ok(length @ 1..) = session.reader().read(scratch) {
-                    heard.plain.extend_from_slice(scratch.get(..length).unwrap_or_default());
-                }
-            });
+            let _ = session.reader().read_to_end(&mut heard.plain);
             if heard.closed || !matches!(taken, Ok(1..)) {
                 break;
             }

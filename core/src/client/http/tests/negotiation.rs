@@ -15,7 +15,7 @@ fn the_probe_is_a_post_with_all_headers_of_a_modern_request() {
             ("Host", "h.example"),
             ("Content-Type", "application/json"),
             ("Accept", "application/json, text/event-stream"),
-            ("Accept-Encoding", "identity"),
+            ("Accept-Encoding", if cfg!(feature = "gzip") { "gzip, deflate" } else { "identity" }),
             ("MCP-Protocol-Version", "2026-07-28"),
             ("Authorization", "Bearer t"),
             ("Mcp-Method", "server/discover"),
