@@ -50,7 +50,7 @@ impl<R: Runtime> ClientBuilder<R> {
     }
 
     /// Connects to a server wherever it is: a string (a URL or a command line, see [`Target`]), a [`Command`], or what a
-    /// [`ServerFile`] names.
+    /// [`ServerFile`](super::ServerFile) names.
     ///
     /// ```no_run
     /// # use mcp_driver::{Client, Error, Runtime, ServerFile};

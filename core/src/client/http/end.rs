@@ -12,7 +12,7 @@ const FAREWELL: Duration = Duration::from_secs(2);
 
 impl Http {
     /// Ends it: calls under way settle as broken, and a legacy session is deleted (HTTPL-51).
-    /// [`Event::Closed`] comes when the server has answered that, or did not in two seconds.
+    /// [`Event::Closed`](crate::client::Event::Closed) comes when the server has answered that, or did not in two seconds.
     pub fn close(&mut self, now: Now) {
         if matches!(self.state, State::Closed | State::Ending { .. }) {
             return;

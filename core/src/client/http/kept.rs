@@ -17,7 +17,7 @@ impl Http {
     }
 
     /// Sets a field of all requests from now on, such as `Authorization` with another token, in the place of what
-    /// [`Config::headers`] have by this name. Results that were kept for whoever this client was are forgotten.
+    /// [`Config::headers`](crate::client::Config::headers) have by this name. Results that were kept for whoever this client was are forgotten.
     pub fn set_header(&mut self, name: &str, value: impl AsRef<[u8]>) {
         if self.headers.all(name).eq([value.as_ref()]) {
             return;
