@@ -51,6 +51,8 @@ pub struct Connection {
     input: Input,
     /// When running calls are given up, after the input has ended.
     drain: Option<Instant>,
+    /// Whether they were: what was held, and comes up now, is given up at once.
+    late: bool,
 }
 
 /// Prints the lengths of what it holds only.
@@ -130,6 +132,7 @@ impl Connection {
             read: 0,
             input: Input::Open,
             drain: None,
+            late: false,
         }
     }
 
@@ -231,9 +234,8 @@ impl Connection {
     /// The time has come, or not: early, late and repeated calls are harmless.
     pub fn handle_timeout(&mut self, now: Now) {
         self.link.expire_asks(now.mono);
-        // What was held behind a handshake comes up once that is given up, and is as late.
-        while self.drained_at().is_some_and(|drain| drain <= now.mono) {
-            self.link.give_up();
+        if self.drained_at().is_some_and(|drain| drain <= now.mono) {
+            self.late = true;
             self.resume();
         }
     }
@@ -374,8 +376,18 @@ impl Connection {
         self.link.refuse_calls();
     }
 
-    /// Goes on with the backlog as far as there is room, and with the end of the input after it.
+    /// Goes on with the backlog as far as there is room.
     fn resume(&mut self) {
+        self.read_on();
+        // Behind a handshake that is given up there may be another one.
+        while self.late && !self.link.calls.is_empty() {
+            self.link.give_up();
+            self.read_on();
+        }
+    }
+
+    /// Reads the backlog as far as there is room, and the end of the input after it.
+    fn read_on(&mut self) {
         if self.read < self.backlog.len() {
             let mut rest = self.backlog.get(self.read..).unwrap_or_default();
             self.link.read(&mut self.lines, &mut rest);
