@@ -396,7 +396,7 @@ impl Http {
         {
             self.wakes.pop_first();
             match wake {
-                Wake::Cut(exchange) => self.abort(exchange),
+                Wake::Cut(exchange) => self.cut(exchange),
                 Wake::Resume(call) => self.resume(call),
                 Wake::Repeat(call) => self.repeat_call(call),
                 Wake::Listen => self.offer_stream(),

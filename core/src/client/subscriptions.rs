@@ -168,6 +168,8 @@ pub(super) enum Todo {
     Close(i64),
     /// The same, as another has taken its place; where they are carried apart, what is on its way may still come.
     Retire(i64),
+    /// The server has ended that stream, in its way: what carries it may end, too.
+    Over(i64),
     /// Make a call for a watched resource.
     Watch(Arc<str>, Watching),
 }

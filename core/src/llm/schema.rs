@@ -8,13 +8,16 @@ use super::tree::{Members, Tree, get, remove, set};
 
 /// References that are followed one from another.
 const REFERENCES: usize = 16;
+/// Schemas that are combined. Each may refer to the same large one, so of more of them nothing is said.
+pub(super) const BRANCHES: usize = 64;
 
 /// The schema of arguments as one of an object whose root combines nothing: `allOf`, `anyOf` and `oneOf` there become
 /// properties, and only those are required that all forms require. What else a root may not say is left out.
 pub(super) fn plain_root(schema: &Tree) -> Members {
     let mut root = resolved(schema, schema);
     for keyword in ["allOf", "anyOf", "oneOf"] {
-        let Some(branches) = remove(&mut root, keyword) else { continue };
+        let branches = remove(&mut root, keyword).filter(|branches| branches.list().len() <= BRANCHES);
+        let Some(branches) = branches else { continue };
         let branches: Vec<Members> = branches.list().iter().map(|branch| resolved(schema, branch)).collect();
         fold(&mut root, &branches, keyword == "allOf");
     }

@@ -38,6 +38,8 @@ pub(crate) struct Inflater {
     /// Of a gzip member, to be compared with what stands at its end.
     sum: u32,
     length: u32,
+    /// The members before this one.
+    members: u32,
 }
 
 enum Stage {
@@ -61,7 +63,9 @@ impl fmt::Debug for Inflater {
 }
 
 /// As much of a gzip header as is read; the name of a file may be in it.
-const HEADER: usize = 4 << 10;
+const HEADER: usize = 512;
+/// As many members as a body may have: each costs something, also an empty one.
+const MEMBERS: u32 = 4_096;
 
 impl Inflater {
     pub(crate) fn new(coding: Coding) -> Self {
@@ -72,6 +76,7 @@ impl Inflater {
             carry: Vec::new(),
             sum: 0,
             length: 0,
+            members: 0,
         }
     }
 
@@ -147,7 +152,11 @@ impl Inflater {
                     if self.coding != Coding::Gzip || *first != 0x1f {
                         return Err("something follows the compressed data".into());
                     }
-                    *self = Self::new(self.coding);
+                    let members = self.members + 1;
+                    if members >= MEMBERS {
+                        return Err("the compressed data have too many members".into());
+                    }
+                    *self = Self { members, ..Self::new(self.coding) };
                 }
             }
         }
@@ -310,6 +319,15 @@ mod tests {
         endless[3] = 8;
         endless.resize(HEADER + 1, b'n');
         assert!(all(Coding::Gzip, &endless, 1).is_err());
+    }
+
+    /// Members cost something even where nothing is in them: as many as may be, and one more.
+    #[test]
+    fn members_are_bounded() {
+        let empty = gzip(b"");
+        let most = empty.repeat(MEMBERS as usize);
+        assert_eq!(all(Coding::Gzip, &most, usize::MAX).unwrap(), (Vec::new(), true));
+        assert!(all(Coding::Gzip, &[most, empty].concat(), usize::MAX).is_err());
     }
 
     #[test]

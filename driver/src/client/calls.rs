@@ -189,7 +189,7 @@ impl<R: Runtime> Calls for Client<R> {
     }
 
     fn ping(&self) -> Self::Reply<()> {
-        self.start(&Alive(self.era()), Options::new())
+        self.start(&Alive(self.era()), Options::new().cache(CacheUse::Off))
     }
 
     fn set_level(&self, level: LoggingLevel) -> Self::Reply<()> {

@@ -329,9 +329,12 @@ impl<L: Link> Hearing for L {
         }
         let uris: Vec<String> = listeners.watched.iter().cloned().collect();
         let wanted = SubscriptionFilter::new().resource_subscriptions(uris);
+        let mut wakers = Vec::new();
         let watching = match listeners.watching {
             Some(id) if listeners.watched.is_empty() => {
                 machine.unlisten(now, id);
+                // Somebody may wait for what is taken back.
+                wakers = listeners.wake(id);
                 Ok(None)
             }
             Some(id) if !changes => Ok(Some(id)),
@@ -345,6 +348,7 @@ impl<L: Link> Hearing for L {
             Err(_) => {}
         }
         drop(inner);
+        wakers.into_iter().for_each(Waker::wake);
         self.turn();
         watching
     }

@@ -82,6 +82,7 @@ impl Connection {
                     request::cancelled(&mut self.out, wire, "nobody listens any more");
                     self.out.push(b'\n');
                 }
+                Todo::Over(_) => {}
                 Todo::Watch(uri, call) => {
                     let call = self.start_source(now, &call, CallOptions::new());
                     self.link.watching(uri, call);

@@ -214,6 +214,11 @@ impl Http {
 
     pub(super) fn abort(&mut self, exchange: ExchangeId) {
         self.forget_held(exchange);
+        self.cut(exchange);
+    }
+
+    /// Ends the response of an exchange. Its request may be held, to be made again.
+    pub(super) fn cut(&mut self, exchange: ExchangeId) {
         if let Some(aborted) = self.remove(exchange) {
             if let Purpose::Subscription(wire) = aborted.purpose {
                 self.link.subscriptions.forget_stream(wire);

@@ -84,7 +84,7 @@ impl Http {
                         self.abort(exchange);
                     }
                 }
-                Todo::Retire(wire) => {
+                Todo::Retire(wire) | Todo::Over(wire) => {
                     if let Some(&exchange) = self.streams.get(&wire) {
                         self.cut_at(exchange, now + LINGER);
                     }

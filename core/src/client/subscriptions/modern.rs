@@ -160,6 +160,7 @@ impl Link {
         if self.is_stream_of(id, wire) {
             self.stream_ended(id, wire);
         }
+        self.subscriptions.todo.push_back(Todo::Over(wire));
         true
     }
 

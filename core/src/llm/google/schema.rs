@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::super::schema::{fold, plain_root, resolved};
+use super::super::schema::{BRANCHES, fold, plain_root, resolved};
 use super::super::tree::{Members, Tree, get, remove, set};
 
 /// Levels of schemas in one another; what is further in may be anything of its type. References that go in circles end
@@ -22,6 +22,9 @@ pub(super) fn parameters(schema: &Tree) -> Option<Members> {
     get(&written, "properties").is_some().then_some(written)
 }
 
+/// The names of types that there are.
+const KINDS: [&str; 7] = ["null", "boolean", "object", "array", "number", "integer", "string"];
+
 struct Writer<'s> {
     root: &'s Tree,
     schemas: usize,
@@ -31,7 +34,7 @@ impl Writer<'_> {
     fn schema(&mut self, schema: &Tree, depth: usize) -> Members {
         self.schemas += 1;
         let mut schema = resolved(self.root, schema);
-        if let Some(all) = remove(&mut schema, "allOf") {
+        if let Some(all) = remove(&mut schema, "allOf").filter(|all| all.list().len() <= BRANCHES) {
             let branches: Vec<Members> =
                 all.list().iter().map(|branch| resolved(self.root, branch)).collect();
             for (name, value) in branches.iter().flatten() {
@@ -44,18 +47,20 @@ impl Writer<'_> {
             }
         }
         let deep = depth >= DEPTH || self.schemas >= SCHEMAS;
-        let forms = get(&schema, "anyOf").or_else(|| get(&schema, "oneOf")).filter(|_| !deep);
+        let forms = get(&schema, "anyOf").or_else(|| get(&schema, "oneOf"));
+        let forms = forms.filter(|forms| !deep && forms.list().len() <= BRANCHES);
         if let Some(forms) = forms {
             let forms: Vec<Tree> = forms.list().to_vec();
             return self.forms(&schema, &forms, depth);
         }
         let kinds: Vec<String> = match get(&schema, "type") {
             Some(Tree::Text(kind)) => vec![kind.clone()],
-            Some(kinds) => kinds.names().map(String::from).collect(),
+            Some(kinds) => kinds.names().filter(|kind| KINDS.contains(kind)).map(String::from).collect(),
             None => vec![implied(&schema).into()],
         };
         let nullable = kinds.iter().any(|kind| kind == "null");
-        let kinds: Vec<&str> = kinds.iter().map(String::as_str).filter(|kind| *kind != "null").collect();
+        let mut kinds: Vec<&str> = kinds.iter().map(String::as_str).filter(|kind| *kind != "null").collect();
+        kinds.truncate(KINDS.len());
         match kinds.as_slice() {
             [] => self.plain(&schema, "string", true, depth),
             [kind] => self.plain(&schema, kind, nullable, depth),

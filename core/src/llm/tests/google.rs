@@ -26,6 +26,26 @@ fn functions_are_declared_with_what_is_accepted() {
     );
 }
 
+/// A few bytes that refer to a large definition again and again do not take its size as often.
+#[test]
+fn what_is_combined_is_bounded() {
+    let branches = |count: usize| vec!["{'$ref':'#/$defs/b'}"; count].join(",");
+    let schema = |count: usize| {
+        format!(
+            "{{'$defs':{{'b':{{'type':'object','properties':{{'p':{{'type':'string'}}}}}}}},'anyOf':[{}]}}",
+            branches(count)
+        )
+    };
+    assert!(parameters(&schema(64)).contains("'p'"));
+    assert!(!tools(&one(&schema(65))).get().contains("\"p\""));
+    assert_eq!(
+        property("{'type':['string','string2','integer'],'description':'d'}")
+            .matches("'description'")
+            .count(),
+        2
+    );
+}
+
 /// What OpenAPI has no word for is said in another way, or left out.
 #[test]
 fn keywords_are_translated() {

@@ -288,6 +288,7 @@ impl Guard {
             Done::Failed { reason, record } => {
                 // Whoever calls again may be asked again.
                 operation.iter().for_each(|operation| self.attempts.accepted(operation));
+                self.pause = Some(now.mono + PAUSE);
                 failed = Some((reason, record));
             }
         }

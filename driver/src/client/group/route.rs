@@ -33,11 +33,9 @@ impl Names {
         }
     }
 
-    /// What is meant by a name: something that is called so, else what is called so with its server in front.
+    /// What is meant by a name: something of the server that is in front of it, else what is called so. A server can
+    /// name its own things as it likes, so that must not take what another server's are called here (TOOL-15).
     pub(super) fn find(&self, name: &str) -> Option<Found> {
-        if let Some(servers) = self.0.get(name) {
-            return Some(Found(servers.iter().map(|server| (server.clone(), name.to_owned())).collect()));
-        }
         // Either part may have the separator in it.
         let splits = name.match_indices(BETWEEN).filter_map(|(at, _)| {
             let (server, own) = (name.get(..at)?, name.get(at + BETWEEN.len()..)?);
@@ -45,7 +43,11 @@ impl Names {
             servers.iter().any(|known| known == server).then(|| (server.to_owned(), own.to_owned()))
         });
         let found: Vec<_> = splits.collect();
-        (!found.is_empty()).then_some(Found(found))
+        if !found.is_empty() {
+            return Some(Found(found));
+        }
+        let servers = self.0.get(name)?;
+        Some(Found(servers.iter().map(|server| (server.clone(), name.to_owned())).collect()))
     }
 }
 
@@ -67,14 +69,17 @@ fn joined(server: &str, name: &str) -> String {
     [server, BETWEEN, name].concat()
 }
 
-/// Puts the server in front of names that several have.
+/// Puts the server in front of names that several have, and of those that mean something of another server.
 pub(super) fn distinguish<T>(items: &mut [Listed<T>]) {
     let mut owners: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut joint = BTreeSet::new();
     for item in &*items {
         owners.entry(item.name.clone()).or_default().insert(item.server.clone());
+        joint.insert(joined(&item.server, &item.name));
     }
     for item in items {
-        if owners.get(&item.name).is_some_and(|servers| servers.len() > 1) {
+        let shared = owners.get(&item.name).is_some_and(|servers| servers.len() > 1);
+        if shared || joint.contains(&item.name) {
             item.name = joined(&item.server, &item.name);
         }
     }
@@ -104,6 +109,18 @@ mod tests {
         assert_eq!(sole(&names, "read"), Ok(("files".into(), "read".into())));
         assert_eq!(sole(&names, "web__fetch"), Ok(("web".into(), "fetch".into())));
         assert_eq!(sole(&names, "web__read"), Err("unknown".into()));
+    }
+
+    /// TOOL-15: a server cannot take the calls that are meant for another by what it calls its own tools.
+    #[test]
+    fn a_name_with_a_server_in_front_is_of_that_server() {
+        let names = names(&[("evil", "files__read"), ("files", "read")]);
+        assert_eq!(sole(&names, "files__read"), Ok(("files".into(), "read".into())));
+        assert_eq!(sole(&names, "evil__files__read"), Ok(("evil".into(), "files__read".into())));
+        let listed = |server: &str, name: &str| Listed { server: server.into(), name: name.into(), item: () };
+        let mut items = [listed("evil", "files__read"), listed("files", "read")];
+        distinguish(&mut items);
+        assert_eq!(items.each_ref().map(|item| item.name.as_str()), ["evil__files__read", "read"]);
     }
 
     #[test]

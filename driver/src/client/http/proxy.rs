@@ -1,6 +1,7 @@
 //! Proxies: who has one, for which hosts, and how a connection through one begins.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
@@ -85,10 +86,20 @@ impl fmt::Debug for Proxy {
     }
 }
 
+/// Whether a host is this machine. What is said to it is often neither encrypted nor reachable for a proxy.
+fn is_here(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    let name = host.to_ascii_lowercase();
+    address.is_ok_and(|address| address.is_loopback()) || name == "localhost" || name.ends_with(".localhost")
+}
+
 fn by_environment(
     url: &Url,
     lookup: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Option<Arc<Address>>, ApiMisuse> {
+    if is_here(url.host()) {
+        return Ok(None);
+    }
     let first =
         |names: &[&'static str]| names.iter().find_map(|name| lookup(name).map(|value| (*name, value)));
     let of_scheme = if url.secure {
@@ -425,7 +436,8 @@ mod tests {
         assert!(by_environment(&url("http://h/"), &|_| Some("socks5://u:s3cret@h".into())).is_err());
     }
 
-    /// `NO_PROXY`: names and what is below them, addresses, ports, everything.
+    /// `NO_PROXY`: names and what is below them, addresses, ports, everything; this machine itself in any case, since
+    /// what is said to it may be secret and is often not encrypted.
     #[test]
     fn some_servers_are_reached_without_a_proxy() {
         for (rules, server, without) in [
@@ -438,13 +450,18 @@ mod tests {
             ("a, b c", "http://c/", true),
             ("example.com:8080", "http://example.com:8080/", true),
             ("example.com:8080", "http://example.com/", false),
-            ("127.0.0.1", "http://127.0.0.1:5/", true),
-            ("0.0.1", "http://127.0.0.1:5/", false),
-            ("::1", "http://[::1]:5/", true),
-            ("[::1]:5", "http://[::1]:5/", true),
+            ("10.0.0.1", "http://10.0.0.1:5/", true),
+            ("0.0.1", "http://10.0.0.1:5/", false),
+            ("fd00::1", "http://[fd00::1]:5/", true),
+            ("[fd00::1]:5", "http://[fd00::1]:5/", true),
             ("*", "https://h/", true),
             (",", "http://h/", false),
-            ("", "http://localhost/", false),
+            ("", "http://h/", false),
+            ("", "http://localhost/", true),
+            ("", "http://a.LOCALHOST:80/", true),
+            ("", "http://127.8.8.8/", true),
+            ("", "https://[::1]/", true),
+            ("", "http://localhost.example.com/", false),
         ] {
             let environment = [("ALL_PROXY", "p:1"), ("no_proxy", rules)];
             assert_eq!(found(server, &environment).is_none(), without, "{rules} {server}");

@@ -11,6 +11,9 @@ pub(super) fn expand(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Res
             Some((name, default)) => (name, Some(default)),
             None => (inside, None),
         };
+        if default.is_some_and(|default| default.contains("${")) {
+            return Err("expected a default without placeholders behind `:-`, found one".into());
+        }
         let name = name.strip_prefix("env:").unwrap_or(name);
         if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
             return Err(
@@ -70,7 +73,7 @@ mod tests {
     #[test]
     fn what_stands_for_nothing_is_named() {
         assert!(expand("${B}", &lookup).unwrap_err().contains("`B`"));
-        for text in ["${", "${A", "${}", "${input:key}", "${A B}"] {
+        for text in ["${", "${A", "${}", "${input:key}", "${A B}", "${A:-${B}}"] {
             assert!(expand(text, &lookup).is_err(), "{text}");
         }
     }

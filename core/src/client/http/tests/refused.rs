@@ -57,6 +57,22 @@ fn a_refused_call_is_repeated() {
     }
 }
 
+/// AUTH-05: a refusal whose body does not end is cut off, and what was refused goes on all the same.
+#[test]
+fn a_refusal_without_an_end_is_cut_off() {
+    let mut peer = Peer::modern_with(authorizing());
+    let (call, sent) = peer.start(&CallTool::new("a"));
+    peer.head(&sent, challenged(401));
+    peer.wait(2_000);
+    assert_eq!(peer.aborted(), [sent.exchange]);
+    assert!(peer.http.is_held(sent.exchange));
+    peer.refused.clear();
+    let again = peer.repeat(&sent);
+    peer.result(&again, "{'content':[]}");
+    peer.take(&call).unwrap();
+    peer.is_empty();
+}
+
 /// AUTH-05: what is given up ends as it does without anybody who authorizes, and says why.
 #[test]
 fn a_refused_call_is_given_up() {

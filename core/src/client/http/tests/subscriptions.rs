@@ -363,3 +363,21 @@ fn an_interrupted_stream_of_a_session_is_told() {
         assert_eq!(peer.notices(id), notices);
     }
 }
+
+/// CAN-06: a subscription that the server takes back by a notification gives its connection back, too.
+#[test]
+fn what_the_server_takes_back_is_closed() {
+    let mut peer = Peer::modern_with(config());
+    let (id, sent) = peer.listening();
+    let cancelled = format!(
+        "{{'jsonrpc':'2.0','method':'notifications/cancelled','params':{{'requestId':{}}}}}",
+        sent.id()
+    );
+    peer.event(&sent, &cancelled);
+    assert!(peer.subscription(id).ended().is_some());
+    peer.wait(2_000);
+    assert_eq!(peer.aborted(), [sent.exchange]);
+    peer.http.unlisten(peer.now, id);
+    peer.none();
+    peer.is_empty();
+}
