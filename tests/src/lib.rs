@@ -63,7 +63,7 @@ macro_rules! parity {
                 deprecated_questions_are_said_once,
                 asks_over_http_are_answered_by_a_post,
                 modern_clients_over_http_are_asked_by_results;
-            caching: what_is_fresh_is_not_asked_for, another_token_is_another_cache,
+            caching: a_ping_is_sent_each_time, what_is_fresh_is_not_asked_for, another_token_is_another_cache,
                 what_is_stale_stands_in_for_a_server_that_is_gone, a_listener_finds_nothing_of_before_a_change,
                 a_collection_begins_anew_when_its_cursor_is_refused;
             groups: calls_find_the_server_that_is_meant, one_failing_server_does_not_take_the_rest_down,

@@ -55,6 +55,18 @@ fn names<K: Kit>(client: &Client<K>) -> Vec<String> {
     K::wait(client.list_tools()).unwrap().into_iter().map(|tool| tool.name).collect()
 }
 
+/// Whether a server is there is not told by what it said before, however long that may be kept.
+pub fn a_ping_is_sent_each_time<K: Kit>(_: &str) {
+    let (host, _) = served::<K>(CacheScope::Public);
+    let sent = Sent::default();
+    let client = K::wait(sent.watch::<K>(builder::<K>(EraChoice::Modern)).http(&host.url)).unwrap();
+    let before = sent.count("server/discover");
+    for _ in 0..2 {
+        K::wait(client.ping()).unwrap();
+    }
+    assert_eq!(sent.count("server/discover"), before + 2);
+}
+
 /// CACHE-20, CACHE-26: no request while it is fresh, unless the call wants one; and what is kept can be looked at.
 pub fn what_is_fresh_is_not_asked_for<K: Kit>(_: &str) {
     let (host, registry) = served::<K>(CacheScope::Public);
