@@ -128,11 +128,9 @@ fn a_handshake_ends_with_its_stream() {
     }
 }
 
-/// The same where the application hears of few at a time: what comes up after that moment waits for no other.
-#[test]
-fn handshakes_heard_of_late_are_given_up_at_once() {
-    let limits = limits(|limits| (limits.in_flight, limits.notifications) = (2, 1));
-    let mut client = Client::new(watched(full().limits(limits)));
+/// Ends a stream of eight handshakes, and the time for what runs: one moment ends them all.
+fn handshakes_end_together(config: Config) {
+    let mut client = Client::new(watched(config));
     for _ in 0..8 {
         client.send(&initialize(V));
     }
@@ -146,20 +144,18 @@ fn handshakes_heard_of_late_are_given_up_at_once() {
     assert!(client.server.is_finished());
 }
 
-/// Handshakes that wait behind each other are all too late when the time for what runs is over: one moment ends them.
+/// Handshakes that wait behind each other are all too late when the time for what runs is over.
 #[test]
 fn handshakes_held_behind_each_other_end_together() {
-    let mut client = Client::new(watched(full()));
-    for _ in 0..8 {
-        client.send(&initialize(V));
-    }
-    client.end(End::Complete);
-    let drain = client.server.poll_timeout().unwrap();
-    client.server.handle_timeout(Now::new(drain, now().unix));
-    assert_eq!(client.server.poll_timeout(), None);
-    let cancelled = client.outputs().iter().filter(|output| matches!(output, Output::Cancelled(_))).count();
-    assert_eq!(cancelled, 8);
-    assert!(client.server.is_finished());
+    handshakes_end_together(full());
+}
+
+/// The same where the application hears of few at a time: what comes up after that moment waits for no other.
+#[test]
+fn handshakes_heard_of_late_are_given_up_at_once() {
+    handshakes_end_together(
+        full().limits(limits(|limits| (limits.in_flight, limits.notifications) = (2, 1))),
+    );
 }
 
 /// SUB-03: a subscription begins when it proceeds, and not when it is refused or comes too late.
