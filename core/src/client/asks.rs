@@ -28,6 +28,8 @@ pub(super) struct Asks {
     limit: usize,
     last: u64,
     open: BTreeMap<AskId, Open>,
+    /// Who waits for answers that are on their way, where that is to be known.
+    sent: BTreeMap<AskId, Asker>,
 }
 
 struct Open {
@@ -52,7 +54,7 @@ pub(super) enum Asker {
 
 impl Asks {
     pub(super) const fn new(limit: usize) -> Self {
-        Self { limit, last: 0, open: BTreeMap::new() }
+        Self { limit, last: 0, open: BTreeMap::new(), sent: BTreeMap::new() }
     }
 
     /// Whether so many more fit.
@@ -80,6 +82,33 @@ impl Asks {
             }
             !gone
         });
+        self.sent.retain(|_, by| !which(by));
+    }
+
+    /// An answer is on its way; that of the application, or one that nobody was asked for.
+    pub(super) fn sends(&mut self, ask: Option<AskId>, to: Asker) -> AskId {
+        let ask = ask.unwrap_or_else(|| {
+            self.last += 1;
+            AskId(self.last)
+        });
+        self.sent.insert(ask, to);
+        ask
+    }
+
+    /// An answer has arrived, or will not.
+    pub(super) fn sent(&mut self, ask: AskId) {
+        self.sent.remove(&ask);
+    }
+
+    /// Whether somebody waits for an answer that is on its way.
+    pub(super) fn is_awaited(&self, ask: AskId) -> bool {
+        self.sent.contains_key(&ask)
+    }
+
+    /// Answers that are on their way.
+    #[cfg(test)]
+    pub(super) fn under_way(&self) -> usize {
+        self.sent.len()
     }
 
     pub(super) fn len(&self) -> usize {
@@ -89,8 +118,8 @@ impl Asks {
 
 /// What is to be done about an answer.
 pub(super) enum Answered {
-    /// It is sent to a legacy server.
-    Reply(Vec<u8>),
+    /// It is sent to a legacy server, which waits for it like this.
+    Reply(Vec<u8>, Asker),
     /// It was the last one that a call waits for: the call is made again.
     Again(CallId),
 }
@@ -136,13 +165,13 @@ impl Link {
         };
         let Some(Open { by, .. }) = self.asks.open.remove(&ask) else { return Ok(None) };
         match by {
-            Asker::Server(id, _) => {
+            Asker::Server(ref id, _) => {
                 let mut message = Vec::new();
                 match outcome {
-                    Ok(result) => jsonrpc::write_result(&mut message, &id, &result)?,
-                    Err(refusal) => jsonrpc::write_error(&mut message, Some(&id), &refusal.into_error()),
+                    Ok(result) => jsonrpc::write_result(&mut message, id, &result)?,
+                    Err(refusal) => jsonrpc::write_error(&mut message, Some(id), &refusal.into_error()),
                 }
-                Ok(Some(Answered::Reply(message)))
+                Ok(Some(Answered::Reply(message, by)))
             }
             Asker::Call(call, key) => Ok(self.input(call, key, outcome).then_some(Answered::Again(call))),
         }

@@ -195,7 +195,7 @@ impl Connection {
         answer: Result<InputResponse, Refusal>,
     ) -> Result<(), ApiMisuse> {
         match self.link.answer(ask, answer)? {
-            Some(Answered::Reply(message)) => {
+            Some(Answered::Reply(message, _)) => {
                 self.out.extend_from_slice(&message);
                 self.out.push(b'\n');
             }

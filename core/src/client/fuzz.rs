@@ -524,7 +524,7 @@ pub fn fuzz_http(data: &[u8]) {
             drain(&mut http, &mut calls, &mut exchanges);
         }
         assert!(http.exchanges() <= 64, "exchanges are bounded");
-        assert!(http.held() <= 6 + 3, "held exchanges are those of calls and of the opening");
+        assert!(http.held() <= 6 * 2 + ASKED + LISTENS, "held exchanges are bounded");
     }
     http.close(now(time));
     http.handle_timeout(now(time + Duration::from_secs(3)));

@@ -132,7 +132,8 @@ pub struct Http {
     again: Vec<CallId>,
     /// Fetches of a tool's definition, by the call that fetches it.
     refreshes: BTreeMap<CallId, Refresh>,
-    /// Exchanges that wait for authorization: at most one for each call, and one each for what opens a session.
+    /// Exchanges that wait for authorization: at most one for each call, subscription and answer, and one each for what
+    /// opens a session.
     held: BTreeMap<ExchangeId, Held>,
     /// The stream on which a legacy server says what belongs to no call.
     listening: Listening,
@@ -506,6 +507,7 @@ impl Http {
     fn reopen(&mut self, now: Instant) {
         self.session = None;
         self.link.drop_requests();
+        self.drop_answers(now);
         self.link.suspend_listening();
         self.stop_listening();
         self.generation = self.generation.wrapping_add(1);
@@ -560,6 +562,7 @@ impl Http {
         let outcome = outcome.or_else(|error| self.link.stand_in(now, call, error));
         if matches!(&outcome, Err(error) if !matches!(error, CallError::Server { .. })) {
             self.link.drop_requests_of(call);
+            self.drop_answers(now);
         }
         match self.refreshes.remove(&call) {
             Some(refresh) => self.refreshed(now, call, refresh, outcome),

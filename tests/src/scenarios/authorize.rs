@@ -5,10 +5,11 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Mutex;
 
 use mcp_driver::auth::{Authorize, Config, FileStore, GrantStore, MemoryStore, Visit};
+use mcp_driver::model::{ElicitRequestFormParams, ElicitResult};
 use mcp_driver::proto::head::ResponseHead;
 use mcp_driver::{
-    AuthRefusal, BearerToken, CallError, Context, End, EraChoice, Error, Grant, Outgoing, Principal,
-    ResourceServer, Response, Tool,
+    Asked, AuthRefusal, BearerToken, CallError, Context, End, EraChoice, Error, Grant, Json, Outgoing,
+    Principal, ResourceServer, Response, Tool,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -20,6 +21,11 @@ use crate::support::{DEADLINE, Events, Gate, Tell};
 
 #[derive(Deserialize, JsonSchema)]
 struct Nothing {}
+
+#[derive(Deserialize, JsonSchema)]
+struct Confirm {
+    really: bool,
+}
 
 /// A server whose tool `mow` needs more than the rest of it does.
 fn protected<K: Kit>(by: &AuthorizationServer) -> Host<K> {
@@ -40,6 +46,10 @@ fn protected<K: Kit>(by: &AuthorizationServer) -> Host<K> {
             Ok(cx.principal().map_or(String::new(), |principal| principal.subject.clone()))
         })
         .tool(Tool::new("mow").scopes(["write"]), |_: Nothing, _: Context| Ok("mown"))
+        .tool(Tool::new("confirm"), async |_: Nothing, cx: Context| {
+            let Confirm { really } = cx.elicit::<Confirm>("confirm", "Really?").await?;
+            Ok(really.to_string())
+        })
         .resource_server(resource, verify);
     let server = K::wait(server.bind_http(address)).unwrap();
     let stop = server.stop_handle();
@@ -142,6 +152,27 @@ pub fn tokens_are_renewed_early<K: Kit>(_: &str) {
         let client = connect(EraChoice::Modern, &host, authorize).unwrap();
         assert_eq!(text::<K>(&client, "who"), "ada");
         assert_eq!(asked(&by)[before..], ["token refresh_token 200"]);
+        host.end();
+    }
+}
+
+/// AUTH-05: a user who thinks for longer than the token lasts has not answered in vain, in either era.
+pub fn an_answer_outlives_its_token<K: Kit>(_: &str) {
+    for era in ERAS {
+        let by = AuthorizationServer::start();
+        let host = protected::<K>(&by);
+        let (tell, _events) = Events::new();
+        let policy = by.policy.clone();
+        let builder = builder::<K>(era).authorize(visiting(tell)).on_elicit(
+            move |_: ElicitRequestFormParams, _: Asked| {
+                policy.lock().unwrap().good.clear();
+                Ok(ElicitResult::accept(Json::new(&serde_json::json!({ "really": true }))?))
+            },
+        );
+        let client = K::wait(builder.http(&host.url)).unwrap();
+        assert_eq!(text::<K>(&client, "confirm"), "true");
+        assert_eq!(asked(&by).last().unwrap(), "token refresh_token 200");
+        K::wait(client.close()).unwrap();
         host.end();
     }
 }

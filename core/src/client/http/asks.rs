@@ -3,7 +3,7 @@
 use super::exchange::Purpose;
 use super::{Http, State};
 use crate::client::answer::{InputResponse, Refusal};
-use crate::client::asks::{Answered, AskId};
+use crate::client::asks::{Answered, AskId, Asker};
 use crate::client::calls::{CallId, timed_out};
 use crate::client::connection::unserializable;
 use crate::client::continuation::Unmet;
@@ -27,7 +27,7 @@ impl Http {
         answer: Result<InputResponse, Refusal>,
     ) -> Result<(), ApiMisuse> {
         match self.link.answer(ask, answer)? {
-            Some(Answered::Reply(message)) => self.notify(now.mono, message, Purpose::Notice),
+            Some(Answered::Reply(message, to)) => self.reply(now.mono, message, Some(ask), to),
             Some(Answered::Again(call)) => self.again(now.mono, call),
             None => {}
         }
@@ -85,6 +85,16 @@ impl Http {
                 self.abandon(now, id, &link::timeout_reason(after), timed_out(after));
             }
         }
+    }
+
+    /// Sends an answer, which counts until it has arrived.
+    pub(super) fn reply(&mut self, now: Instant, message: Vec<u8>, ask: Option<AskId>, to: Asker) {
+        let on = match &to {
+            Asker::Server(_, on) => *on,
+            Asker::Call(..) => None,
+        };
+        let ask = self.link.asks.sends(ask, to);
+        self.notify(now, message, Purpose::Answer(ask, on));
     }
 
     /// Makes a call again, with what there is for its next round.

@@ -2,6 +2,7 @@
 
 use super::coded::{ACCEPTED, foreign_coding};
 use super::{ExchangeId, HttpRequest};
+use crate::client::asks::AskId;
 use crate::client::calls::CallId;
 use crate::client::config::Config;
 use crate::dialect::Revision;
@@ -58,6 +59,8 @@ pub(super) enum Purpose {
     Stream,
     /// It carries a subscription, which the request with this id asked for.
     Subscription(i64),
+    /// Nothing, but a request of the server waits for what it brings there; the request came on the stream of this call.
+    Answer(AskId, Option<CallId>),
     /// Nothing.
     Notice,
     /// It confirms the end of the session.
@@ -71,6 +74,11 @@ impl Purpose {
             Self::Call(id) | Self::Resume(id) => Some(id),
             _ => None,
         }
+    }
+
+    /// Whether the message is not answered, so that only the status counts.
+    pub(super) fn is_unanswered(self) -> bool {
+        matches!(self, Self::Initialized | Self::Answer(..) | Self::Notice | Self::Delete)
     }
 }
 

@@ -122,7 +122,7 @@ impl Http {
             Ok(target) => {
                 let mut request = HttpRequest::clone(&exchange.request);
                 let (purpose, revision) = (exchange.purpose, exchange.revision);
-                let redirects = exchange.redirects + 1;
+                let (redirects, generation) = (exchange.redirects + 1, exchange.generation);
                 if matches!(head.status, 301 | 308) {
                     let messages = self.sse.as_mut().and_then(|sse| sse.messages.as_mut());
                     messages.unwrap_or(&mut self.endpoint.target).clone_from(&target);
@@ -132,13 +132,15 @@ impl Http {
                 let next = self.send(purpose, request, revision);
                 if let Some(exchange) = self.exchanges.get_mut(&next) {
                     exchange.redirects = redirects;
+                    // It names the session that it was for, which may be lost by now.
+                    exchange.generation = generation;
                 }
-                self.goes_on_as(purpose, next);
+                self.goes_on_as(now, purpose, next);
             }
             Err(why) => {
                 let purpose = exchange.purpose;
                 self.retire(now, id);
-                if matches!(purpose, Purpose::Initialized | Purpose::Notice | Purpose::Delete) {
+                if purpose.is_unanswered() {
                     return self.noted(now, purpose, head.status);
                 }
                 let reason = format!("HTTP status {}: the redirect {why}", head.status);
@@ -185,7 +187,7 @@ impl Http {
                 Outcome::Result(_) | Outcome::Error(..) => {}
             },
             Purpose::Subscription(wire) => self.subscribed(now, wire, outcome),
-            Purpose::Initialized | Purpose::Notice | Purpose::Delete => {}
+            Purpose::Initialized | Purpose::Answer(..) | Purpose::Notice | Purpose::Delete => {}
         }
     }
 

@@ -6,6 +6,7 @@ use super::exchange::{Exchange, Purpose, Reading, Unusable};
 use super::outcome::{Outcome, broken};
 use super::repeat::retry_after;
 use super::{ExchangeId, Http, LINGER, SessionId, State};
+use crate::client::asks::Asker;
 use crate::diagnostic::Diagnostic;
 use crate::error::CallError;
 use crate::head::{End, ResponseHead, declared_length};
@@ -35,7 +36,7 @@ impl Http {
         if self.is_refused(now, id, head) {
             return;
         }
-        if matches!(purpose, Purpose::Initialized | Purpose::Notice | Purpose::Delete) {
+        if purpose.is_unanswered() {
             if let Some(exchange) = self.exchanges.get_mut(&id) {
                 exchange.reading = Reading::Nothing;
             }
@@ -180,12 +181,16 @@ impl Http {
     /// A message that is not answered has arrived, or will not.
     pub(super) fn noted(&mut self, now: Instant, purpose: Purpose, status: u16) {
         if status >= 400 && purpose != Purpose::Delete {
-            let what =
-                if purpose == Purpose::Initialized { "`notifications/initialized`" } else { "a message" };
+            let what = match purpose {
+                Purpose::Initialized => "`notifications/initialized`",
+                Purpose::Answer(..) => "the answer to a request",
+                _ => "a message",
+            };
             self.diagnose(format!("{what} was refused with HTTP status {status}"));
         }
         match purpose {
             Purpose::Initialized => self.announced(now),
+            Purpose::Answer(ask, _) => self.link.asks.sent(ask),
             Purpose::Delete => self.ended(),
             _ => {}
         }
@@ -304,6 +309,9 @@ impl Http {
                     _ => None,
                 };
                 self.link.notification(now, on, &notification.method, notification.params);
+                if notification.method == "notifications/cancelled" {
+                    self.drop_answers(now);
+                }
             }
             Message::Request(request) => self.request(now, purpose, &request),
         }
@@ -386,7 +394,7 @@ impl Http {
         }
         // Each answer is an exchange; a server that asks faster than it takes answers gets none.
         let limit = self.link.config.limits.in_flight.saturating_mul(2);
-        if self.exchanges.len() >= limit {
+        if self.exchanges.len() + self.held.len() >= limit {
             return self.diagnose("too many requests of the server at once; one is not answered".to_owned());
         }
         let mut body = Vec::new();
@@ -398,7 +406,7 @@ impl Http {
         } else {
             return;
         }
-        self.notify(now, body, Purpose::Notice);
+        self.reply(now, body, None, Asker::Server(request.id.clone(), purpose.call()));
     }
 
     pub(super) fn diagnose(&mut self, detail: String) {

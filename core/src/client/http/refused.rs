@@ -14,6 +14,7 @@ use crate::time::{Duration, Instant, Now};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 /// An exchange that waits. Its request is all that is kept of it.
 #[derive(Debug)]
@@ -67,10 +68,7 @@ impl Http {
                 if let Some(exchange) = self.exchanges.get_mut(&next) {
                     exchange.redirects = held.redirects;
                 }
-                self.goes_on_as(purpose, next);
-                if purpose == Purpose::Initialized {
-                    self.cut_at(next, now + self.link.config.limits.request);
-                }
+                self.goes_on_as(now, purpose, next);
             }
         }
     }
@@ -117,9 +115,9 @@ impl Http {
     fn keep(&mut self, now: Instant, id: ExchangeId, status: u16) -> bool {
         let Some(exchange) = self.exchanges.get(&id) else { return false };
         let purpose = exchange.purpose;
-        // Nobody waits for these. A session that is not deleted ends by itself, and of a message to the server it is
-        // not known whether it still matters by the time that a user has agreed.
-        if matches!(purpose, Purpose::Notice | Purpose::Delete) {
+        // Nobody waits for these. A session that is not deleted ends by itself, and a notification may not matter any
+        // more by the time that a user has agreed.
+        if matches!(purpose, Purpose::Notice | Purpose::Delete) || !self.is_awaited(purpose) {
             return false;
         }
         let span = self.link.config.limits.authorization;
@@ -154,6 +152,21 @@ impl Http {
         Some(held)
     }
 
+    /// Whether anybody still waits for this, as far as that can change.
+    fn is_awaited(&self, purpose: Purpose) -> bool {
+        match purpose {
+            Purpose::Answer(ask, _) => self.link.asks.is_awaited(ask),
+            _ => true,
+        }
+    }
+
+    /// Lets go of held answers that the server has ceased to wait for.
+    pub(super) fn drop_answers(&mut self, now: Instant) {
+        let stale = self.held.iter().filter(|(_, held)| !self.is_awaited(held.purpose));
+        let stale: Vec<_> = stale.map(|(&id, _)| id).collect();
+        stale.into_iter().for_each(|id| drop(self.release(now, id)));
+    }
+
     /// Whether the request of a call waits, so that the server does not know of it.
     pub(super) fn is_call_held(&self, call: CallId) -> bool {
         let exchange = self.flights.get(&call).and_then(|flight| flight.exchange);
@@ -176,7 +189,7 @@ impl Http {
             record: String::from(record),
         };
         match held.purpose {
-            Purpose::Initialized => self.noted(now, held.purpose, held.status),
+            purpose if purpose.is_unanswered() => self.noted(now, purpose, held.status),
             Purpose::Listen => {
                 self.listening.exchange = None;
                 self.refuses_stream(now, held.status);
@@ -187,7 +200,10 @@ impl Http {
     }
 
     /// What goes on in another exchange.
-    pub(super) fn goes_on_as(&mut self, purpose: Purpose, next: ExchangeId) {
+    pub(super) fn goes_on_as(&mut self, now: Instant, purpose: Purpose, next: ExchangeId) {
+        if purpose.is_unanswered() {
+            self.cut_at(next, now + self.link.config.limits.request);
+        }
         if let State::Negotiating { exchange, .. } = &mut self.state
             && purpose == Purpose::Opening
         {
@@ -212,6 +228,9 @@ impl Http {
 
     /// Whoever waits for an exchange has so much more time.
     fn delay(&mut self, purpose: Purpose, span: Duration) {
+        if let Purpose::Answer(_, Some(call)) = purpose {
+            self.link.calls.delay(call, span);
+        }
         if let Some(call) = purpose.call() {
             self.link.calls.delay(call, span);
             if let Some(resume) = self.flights.get_mut(&call).and_then(|flight| flight.resume.as_mut()) {
@@ -231,6 +250,9 @@ impl Http {
 
     /// It was not needed, after all.
     fn hasten(&mut self, now: Instant, purpose: Purpose, unused: Duration) {
+        if let Purpose::Answer(_, Some(call)) = purpose {
+            self.link.calls.hasten(now, call, unused);
+        }
         if let Some(call) = purpose.call() {
             self.link.calls.hasten(now, call, unused);
             if let Some(resume) = self.flights.get_mut(&call).and_then(|flight| flight.resume.as_mut()) {

@@ -232,8 +232,10 @@ impl Http {
         if let Some(at) = removed.cut {
             self.wakes.remove(&(at, Wake::Cut(exchange)));
         }
-        if let Purpose::Subscription(wire) = removed.purpose {
-            self.streams.remove(&wire);
+        match removed.purpose {
+            Purpose::Subscription(wire) => drop(self.streams.remove(&wire)),
+            Purpose::Answer(ask, _) if !self.is_held(exchange) => self.link.asks.sent(ask),
+            _ => {}
         }
         Some(removed)
     }

@@ -1,3 +1,4 @@
+mod answers;
 mod asks;
 mod bounds;
 mod cache;
@@ -249,7 +250,7 @@ impl Peer {
 
     /// Nothing is kept of anything.
     fn is_empty(&mut self) {
-        assert_eq!((self.http.calls(), self.http.exchanges()), (0, 0));
+        assert_eq!((self.http.calls(), self.http.exchanges(), self.http.link.asks.under_way()), (0, 0, 0));
         assert!(self.http.flights.is_empty() && self.http.wakes.is_empty() && self.http.refreshes.is_empty());
         assert_eq!(self.http.poll_timeout(), None);
     }

@@ -1,6 +1,6 @@
 use super::*;
 
-fn challenged(status: u16) -> ResponseHead {
+pub(super) fn challenged(status: u16) -> ResponseHead {
     let mut head = ResponseHead::new(status);
     head.headers.push("WWW-Authenticate", "Bearer");
     head
@@ -8,21 +8,21 @@ fn challenged(status: u16) -> ResponseHead {
 
 impl Peer {
     /// Refuses a request, and takes the refusal.
-    fn refuse(&mut self, to: &Sent, status: u16) {
+    pub(super) fn refuse(&mut self, to: &Sent, status: u16) {
         self.whole(to, challenged(status), "no");
         self.drain();
         assert_eq!(core::mem::take(&mut self.refused), [(to.exchange, status)]);
         self.none();
     }
 
-    fn repeat(&mut self, held: &Sent) -> Sent {
+    pub(super) fn repeat(&mut self, held: &Sent) -> Sent {
         self.http.repeat(self.now, held.exchange);
         let again = self.one();
         assert_ne!(again.exchange, held.exchange);
         again
     }
 
-    fn give_up(&mut self, held: &Sent) {
+    pub(super) fn give_up(&mut self, held: &Sent) {
         self.http.give_up(self.now, held.exchange, "no grant", "a\nb\n");
     }
 }
