@@ -5,6 +5,7 @@ mod error;
 mod join;
 mod route;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -92,6 +93,18 @@ pub struct Listing<T> {
     pub items: Vec<Listed<T>>,
     /// What went wrong with servers that are missing in it.
     pub failures: Vec<GroupError>,
+}
+
+impl<T> Listing<T> {
+    /// Servers, and their names of things.
+    fn names(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.items.iter().map(|item| (&*item.server, &*item.name))
+    }
+
+    /// Servers that have not said all that they have.
+    fn failed(&self) -> BTreeSet<&str> {
+        self.failures.iter().filter_map(GroupError::server).collect()
+    }
 }
 
 impl<R: Runtime> GroupBuilder<R> {
@@ -234,7 +247,7 @@ impl<R: Runtime> Group<R> {
                 let page = after(ListResourceTemplates::new, ListResourceTemplates::after);
                 client.read_all(page, |reply| (reply.resource_templates, reply.next_cursor), Options::new())
             };
-            Ok(group.list(list, |template| template.uri_template.clone(), false).await)
+            Ok(group.list(list, |template| template.uri_template.clone()).await)
         }))
     }
 
@@ -372,8 +385,11 @@ impl<R: Runtime> Group<R> {
             let page = after(ListTools::new, ListTools::after);
             client.read_all(page, |reply| (reply.tools, reply.next_cursor), Options::new())
         };
-        let listing = self.list(list, |tool| tool.name.clone(), true).await;
-        self.routes().tools.learn(listing.items.iter().map(|it| (&*it.server, &*it.item.name)));
+        let mut listing = self.list(list, |tool| tool.name.clone()).await;
+        let mut routes = self.routes();
+        routes.tools.learn(listing.names(), &listing.failed());
+        routes.tools.distinguish(&mut listing.items);
+        drop(routes);
         listing
     }
 
@@ -382,8 +398,11 @@ impl<R: Runtime> Group<R> {
             let page = after(ListPrompts::new, ListPrompts::after);
             client.read_all(page, |reply| (reply.prompts, reply.next_cursor), Options::new())
         };
-        let listing = self.list(list, |prompt| prompt.name.clone(), true).await;
-        self.routes().prompts.learn(listing.items.iter().map(|it| (&*it.server, &*it.item.name)));
+        let mut listing = self.list(list, |prompt| prompt.name.clone()).await;
+        let mut routes = self.routes();
+        routes.prompts.learn(listing.names(), &listing.failed());
+        routes.prompts.distinguish(&mut listing.items);
+        drop(routes);
         listing
     }
 
@@ -392,8 +411,8 @@ impl<R: Runtime> Group<R> {
             let page = after(ListResources::new, ListResources::after);
             client.read_all(page, |reply| (reply.resources, reply.next_cursor), Options::new())
         };
-        let listing = self.list(list, |resource| resource.uri.clone(), false).await;
-        self.routes().resources.learn(listing.items.iter().map(|it| (&*it.server, &*it.item.uri)));
+        let listing = self.list(list, |resource| resource.uri.clone()).await;
+        self.routes().resources.learn(listing.names(), &listing.failed());
         listing
     }
 
@@ -402,7 +421,6 @@ impl<R: Runtime> Group<R> {
         &self,
         list: impl Fn(Client<R>) -> F,
         name: impl Fn(&T) -> String,
-        prefixed: bool,
     ) -> Listing<T>
     where
         T: Send + 'static,
@@ -436,9 +454,6 @@ impl<R: Runtime> Group<R> {
                 }
                 Err(error) => listing.failures.push(error),
             }
-        }
-        if prefixed {
-            route::distinguish(&mut listing.items);
         }
         listing
     }

@@ -126,6 +126,9 @@ pub fn one_failing_server_does_not_take_the_rest_down<K: Kit>(program: &str) {
     kiln.end();
     let failed = K::wait(group.list_tools()).unwrap().failures;
     assert!(failed.iter().any(|error| matches!(error, GroupError::Call { server, .. } if server == "kiln")));
+    // It is not forgotten whose tool that was.
+    let error = K::wait(group.call_tool("fire", json!({}))).unwrap_err();
+    assert!(matches!(&error, GroupError::Call { server, .. } if server == "kiln"), "{error}");
     K::wait(group.close()).unwrap();
     late.end();
 }

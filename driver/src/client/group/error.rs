@@ -58,6 +58,14 @@ impl GroupError {
     pub(super) fn call(server: String, error: CallError) -> Self {
         Self::Call { server, error }
     }
+
+    /// The server that failed.
+    pub(super) fn server(&self) -> Option<&str> {
+        match self {
+            Self::Unavailable { server, .. } | Self::Call { server, .. } => Some(server),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for GroupError {

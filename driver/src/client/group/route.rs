@@ -15,21 +15,40 @@ pub(super) struct Routes {
     pub(super) resources: Names,
 }
 
-/// The servers that have something of a name, as they were last listed.
+/// What each server has, as it was last listed.
 #[derive(Default)]
-pub(super) struct Names(BTreeMap<String, Vec<String>>);
+pub(super) struct Names(BTreeMap<String, Had>);
+
+/// What one server has.
+#[derive(Default)]
+struct Had {
+    /// What it had when it last said all of it.
+    whole: BTreeSet<String>,
+    /// What it has said since, before it failed.
+    part: BTreeSet<String>,
+}
 
 /// Servers that have something, and its name there.
 pub(super) struct Found(Vec<(String, String)>);
 
 impl Names {
-    pub(super) fn learn<'a>(&mut self, items: impl Iterator<Item = (&'a str, &'a str)>) {
-        self.0.clear();
+    /// Takes a listing: servers, and their names of things. Of a server whose listing failed what it had is kept: it is
+    /// not known to be gone, and what two servers have must not be taken for the other's alone.
+    pub(super) fn learn<'a>(
+        &mut self,
+        items: impl Iterator<Item = (&'a str, &'a str)>,
+        failed: &BTreeSet<&str>,
+    ) {
+        let mut read: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
         for (server, name) in items {
-            let servers = self.0.entry(name.to_owned()).or_default();
-            if servers.last().is_none_or(|last| last != server) {
-                servers.push(server.to_owned());
-            }
+            read.entry(server).or_default().insert(name.to_owned());
+        }
+        self.0.retain(|server, _| failed.contains(&**server));
+        for &server in failed {
+            self.0.entry(server.to_owned()).or_default().part = read.remove(server).unwrap_or_default();
+        }
+        for (server, whole) in read {
+            self.0.insert(server.to_owned(), Had { whole, part: BTreeSet::new() });
         }
     }
 
@@ -39,15 +58,33 @@ impl Names {
         // Either part may have the separator in it.
         let splits = name.match_indices(BETWEEN).filter_map(|(at, _)| {
             let (server, own) = (name.get(..at)?, name.get(at + BETWEEN.len()..)?);
-            let servers = self.0.get(own)?;
-            servers.iter().any(|known| known == server).then(|| (server.to_owned(), own.to_owned()))
+            self.0.get(server)?.has(own).then(|| (server.to_owned(), own.to_owned()))
         });
-        let found: Vec<_> = splits.collect();
-        if !found.is_empty() {
-            return Some(Found(found));
+        let mut found: Vec<_> = splits.collect();
+        if found.is_empty() {
+            let owners = self.0.iter().filter(|(_, had)| had.has(name));
+            found.extend(owners.map(|(server, _)| (server.clone(), name.to_owned())));
         }
-        let servers = self.0.get(name)?;
-        Some(Found(servers.iter().map(|server| (server.clone(), name.to_owned())).collect()))
+        (!found.is_empty()).then_some(Found(found))
+    }
+
+    /// Puts the server in front of names that several have, and of those that mean something of another server.
+    pub(super) fn distinguish<T>(&self, items: &mut [Listed<T>]) {
+        for item in items {
+            let found = self.find(&item.name).map(|found| found.0);
+            let means_it = found.is_some_and(
+                |found| matches!(&found[..], [(server, name)] if (server, name) == (&item.server, &item.name)),
+            );
+            if !means_it {
+                item.name = joined(&item.server, &item.name);
+            }
+        }
+    }
+}
+
+impl Had {
+    fn has(&self, name: &str) -> bool {
+        self.whole.contains(name) || self.part.contains(name)
     }
 }
 
@@ -69,29 +106,13 @@ fn joined(server: &str, name: &str) -> String {
     [server, BETWEEN, name].concat()
 }
 
-/// Puts the server in front of names that several have, and of those that mean something of another server.
-pub(super) fn distinguish<T>(items: &mut [Listed<T>]) {
-    let mut owners: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let mut joint = BTreeSet::new();
-    for item in &*items {
-        owners.entry(item.name.clone()).or_default().insert(item.server.clone());
-        joint.insert(joined(&item.server, &item.name));
-    }
-    for item in items {
-        let shared = owners.get(&item.name).is_some_and(|servers| servers.len() > 1);
-        if shared || joint.contains(&item.name) {
-            item.name = joined(&item.server, &item.name);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn names(items: &[(&str, &str)]) -> Names {
         let mut names = Names::default();
-        names.learn(items.iter().copied());
+        names.learn(items.iter().copied(), &BTreeSet::new());
         names
     }
 
@@ -119,7 +140,7 @@ mod tests {
         assert_eq!(sole(&names, "evil__files__read"), Ok(("evil".into(), "files__read".into())));
         let listed = |server: &str, name: &str| Listed { server: server.into(), name: name.into(), item: () };
         let mut items = [listed("evil", "files__read"), listed("files", "read")];
-        distinguish(&mut items);
+        names.distinguish(&mut items);
         assert_eq!(items.each_ref().map(|item| item.name.as_str()), ["evil__files__read", "read"]);
     }
 
@@ -140,6 +161,28 @@ mod tests {
         let twice = self::names(&[("a", "b__c"), ("a__b", "c")]);
         let error = sole(&twice, "a__b__c").unwrap_err();
         assert!(error.contains("a__b__c, a__b__c"), "{error}");
+    }
+
+    /// A server whose listing failed still has what it had, and what was read of it besides; a call does not go to
+    /// another because of that. What it said before that is forgotten with the next listing that is whole.
+    #[test]
+    fn a_server_that_fails_keeps_its_names() {
+        let mut names = names(&[("files", "read"), ("web", "read"), ("files", "write")]);
+        let failed = BTreeSet::from(["files"]);
+        for part in [&[("web", "read"), ("files", "find")][..], &[("web", "read"), ("files", "stat")]] {
+            names.learn(part.iter().copied(), &failed);
+            let error = sole(&names, "read").unwrap_err();
+            assert!(error.ends_with("say which one is meant: files__read, web__read"), "{error}");
+            assert_eq!(sole(&names, "write"), Ok(("files".into(), "write".into())));
+            assert_eq!(sole(&names, part[1].1), Ok(("files".into(), part[1].1.into())));
+        }
+        assert_eq!(sole(&names, "find"), Err("unknown".into()), "only what was read last is kept besides");
+        let mut items = [Listed { server: "web".into(), name: "read".into(), item: () }];
+        names.distinguish(&mut items);
+        assert_eq!(items[0].name, "web__read", "its name in a list is one that it can be called by");
+        names.learn([("web", "read")].into_iter(), &BTreeSet::new());
+        assert_eq!(sole(&names, "read"), Ok(("web".into(), "read".into())));
+        assert_eq!(sole(&names, "write"), Err("unknown".into()));
     }
 
     #[test]
