@@ -150,7 +150,8 @@ pub struct Limits {
     pub clock_skew: Duration,
     /// Subscriptions that are open at one time: those of all streams of an HTTP server, those of one
     /// connection on a byte stream, and those of one client. Default 1,000, about 2 KiB each and at most
-    /// [`watched_bytes`](Self::watched_bytes) more; a further one is refused, over HTTP with 503.
+    /// [`watched_bytes`](Self::watched_bytes) more; a further one is refused, over HTTP with 503. A
+    /// client on HTTP also needs [`connections`](Self::connections) for them.
     pub listens: usize,
     /// Resources that one subscription, or one legacy session, may watch. Default 1,024; more are refused.
     pub watched: usize,
@@ -167,7 +168,9 @@ pub struct Limits {
     /// How long a new connection of an HTTP client may take to be ready: each the tunnel through a proxy and the TLS
     /// handshake. Default 10 s; then it is given up, and what waited for it fails unsent.
     pub handshake: Duration,
-    /// Connections of one HTTP client to its origin. Default 64; further requests wait.
+    /// Connections of one HTTP client to its origin. Default 64; further requests wait. Each subscription to a modern
+    /// server takes one for as long as it lasts, and two are kept for calls and for changes of subscriptions: a further
+    /// subscription is refused.
     pub connections: usize,
     /// Jobs of blocking handlers that wait for a thread; on tokio and smol also those that have one. Default 4,096;
     /// a further one is answered with an internal error. Each holds the parameters of its call.

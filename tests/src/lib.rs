@@ -117,6 +117,7 @@ macro_rules! parity {
             content: every_kind_of_content_arrives, structured_content_is_mirrored, failures_are_told_to_whom_they_concern,
                 results_carry_metadata_and_hints, a_server_introduces_itself_and_lists_in_pages, a_tool_without_parameters_says_so;
             listening: changes_are_heard, a_subscription_is_changed_and_ended, dropping_a_subscription_ends_it,
+                subscriptions_leave_a_connection_for_calls,
                 the_end_in_good_order_is_told_apart, resources_are_watched_one_by_one,
                 a_child_that_dies_is_started_again_for_listeners, restarts_of_a_child_are_bounded;
             observe: methods_of_ones_own_are_served, methods_of_ones_own_fail_like_others, names_of_the_protocol_are_kept,

@@ -175,6 +175,7 @@ fn config(choice: u8) -> Arc<Config> {
         cache_entries: KEPT,
         cache_bytes: KEPT_BYTES,
         listens: LISTENS,
+        connections: LISTENS + 1,
         ..limits
     };
     config.check_output = if choice & 64 == 0 { OutputCheck::Strict } else { OutputCheck::Warn };

@@ -206,6 +206,24 @@ impl Subscriptions {
         self.entries.get(&id)
     }
 
+    /// How many have not ended; `before` this one, if there is such.
+    pub(super) fn live(&self, before: Option<SubscriptionId>) -> usize {
+        let entries = self.entries.iter().take_while(|(id, _)| before.is_none_or(|before| **id < before));
+        entries.filter(|(_, entry)| entry.ended.is_none()).count()
+    }
+
+    /// The subscription that the request with this id opens a stream for, and whether it has one.
+    pub(super) fn opened_by(&self, wire: i64) -> Option<(SubscriptionId, bool)> {
+        let &id = self.wires.get(&wire)?;
+        Some((id, self.entries.get(&id)?.current.is_some()))
+    }
+
+    /// Those things have to wait, and come first then.
+    pub(super) fn put_back(&mut self, todo: VecDeque<Todo>) {
+        let rest = core::mem::replace(&mut self.todo, todo);
+        self.todo.extend(rest);
+    }
+
     /// Whether a stream was opened by the request with this id.
     pub(super) fn has_stream(&self, wire: i64) -> bool {
         self.wires.contains_key(&wire)

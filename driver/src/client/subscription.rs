@@ -40,7 +40,8 @@ impl<R: Runtime> Client<R> {
     ///
     /// # Errors
     /// When the server refuses, or does not answer within `Limits::acknowledgement`. What it does not support is no error,
-    /// but [`Subscription::unsupported`].
+    /// but [`Subscription::unsupported`]. [`CallError::Full`] with too many: over HTTP each has a connection to a modern
+    /// server, and `Limits::connections` has to leave two for other things.
     pub fn listen(&self, wanted: SubscriptionFilter) -> <R::Mode as Mode>::Reply<Subscription<R>, CallError> {
         let (runtime, hearing) = (self.runtime.clone(), self.hearing());
         let id = hearing.begin(wanted);

@@ -129,6 +129,26 @@ pub fn dropping_a_subscription_ends_it<K: Kit>(_: &str) {
     host.end();
 }
 
+/// Limits::connections: over HTTP a subscription to a modern server takes a connection, and leaves one for calls and one
+/// for its own change; one more is refused.
+pub fn subscriptions_leave_a_connection_for_calls<K: Kit>(_: &str) {
+    let (server, registry) = server::<K>();
+    let host = host::<K>(server);
+    let mut limits = mcp_driver::Limits::default();
+    limits.connections = 3;
+    let client = K::wait(builder::<K>(EraChoice::Modern).limits(limits).http(&host.url)).unwrap();
+    let subscription = K::wait(client.listen(SubscriptionFilter::new().tools_list_changed(true))).unwrap();
+    let error = K::wait(client.listen(everything())).map(drop).unwrap_err();
+    assert!(matches!(&error, CallError::Full(full) if full.limit == "connections"), "{error}");
+    assert_eq!(super::text::<K>(&client, "old"), "old");
+    K::wait(subscription.change(everything())).unwrap();
+    assert_eq!(super::text::<K>(&client, "old"), "old");
+    registry.resource_updated("kiln://state");
+    assert_eq!(next::<K>(&subscription), Notice::Changed(Change::Resource("kiln://state".into())));
+    K::wait(client.close()).unwrap();
+    host.end();
+}
+
 /// SUB-13, SUB-15: the end in good order by the server is no error; that of the connection is one, told once.
 pub fn the_end_in_good_order_is_told_apart<K: Kit>(_: &str) {
     let (server, _registry) = server::<K>();

@@ -5,10 +5,14 @@ use super::outcome::Outcome;
 use super::{Http, HttpRequest, LINGER, State};
 use crate::client::config::CallOptions;
 use crate::client::subscriptions::{Listen, Notice, Subscription, SubscriptionId, Todo};
-use crate::error::CallError;
+use crate::error::{ApiMisuse, CallError, Full};
 use crate::model::subscriptions::SubscriptionFilter;
 use crate::time::{Duration, Instant, Now};
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+
+/// Streams that take the place of others at one time: for so long a subscription has two connections.
+const SPARE_STREAMS: usize = 1;
 
 impl Http {
     /// Begins to listen for what `wanted` names, as soon as the server is there, and goes on until it is ended:
@@ -19,10 +23,17 @@ impl Http {
     ///
     /// # Errors
     ///
-    /// [`CallError::Full`] with too many subscriptions or resources, and why the client is closed if it is.
+    /// [`CallError::Full`] with too many subscriptions or resources, and why the client is closed if it is. A modern server
+    /// needs a connection for each subscription, of which [`Limits::connections`](crate::limits::Limits::connections) has
+    /// to leave two for other things; where it is not known yet that it is one, those that are too many end with that
+    /// error.
     pub fn listen(&mut self, now: Now, wanted: SubscriptionFilter) -> Result<SubscriptionId, CallError> {
         if let State::Ending { error, .. } = &self.state {
             return Err(error.clone());
+        }
+        self.link.alive()?;
+        if self.link.details.is_some() && !self.is_legacy() {
+            self.has_room_for(self.link.subscriptions.live(None))?;
         }
         let id = self.link.listen(now.mono, wanted)?;
         self.carry(now.mono);
@@ -76,9 +87,25 @@ impl Http {
         {
             self.offer_stream();
         }
+        while self.carry_some(now) {}
+    }
+
+    /// The same for one round; whether there is more that can be sent.
+    fn carry_some(&mut self, now: Instant) -> bool {
+        let mut later = VecDeque::new();
         while let Some(todo) = self.link.subscriptions.next_todo() {
             match todo {
-                Todo::Listen(wire, filter) => self.subscribe(wire, &Listen(filter)),
+                Todo::Listen(wire, filter) => match self.link.subscriptions.opened_by(wire) {
+                    // It was taken back while it had to wait.
+                    None => {}
+                    Some((_, true)) if !self.has_spare_stream() => {
+                        later.push_back(Todo::Listen(wire, filter));
+                    }
+                    Some((id, _)) => match self.has_room_for(self.link.subscriptions.live(Some(id))) {
+                        Ok(()) => self.subscribe(wire, &Listen(filter)),
+                        Err(error) => self.link.stream_answered(wire, Err(error)),
+                    },
+                },
                 Todo::Close(wire) => {
                     if let Some(&exchange) = self.streams.get(&wire) {
                         self.abort(exchange);
@@ -95,6 +122,34 @@ impl Http {
                 }
             }
         }
+        // What had to wait for others may not have to any more.
+        let more = !later.is_empty() && self.has_spare_stream();
+        self.link.subscriptions.put_back(later);
+        more
+    }
+
+    fn has_spare_stream(&self) -> bool {
+        self.streams.len() < self.most_streams() + SPARE_STREAMS
+    }
+
+    /// Whether there may be another subscription beside so many, each of which has a connection for itself.
+    fn has_room_for(&self, others: usize) -> Result<(), CallError> {
+        match self.most_streams() {
+            0 => Err(CallError::Misuse(ApiMisuse::new(
+                "a subscription over HTTP needs three connections, for its stream, for the one that takes its place when it \
+                 is changed, and for calls: raise `Limits::connections`",
+            ))),
+            most if others >= most => {
+                Err(Full::new("connections", self.link.config.limits.connections).into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// How many subscriptions there may be: one connection is for calls, others for streams that take the place of
+    /// others.
+    fn most_streams(&self) -> usize {
+        self.link.config.limits.connections.saturating_sub(1 + SPARE_STREAMS)
     }
 
     fn subscribe(&mut self, wire: i64, listen: &Listen) {

@@ -381,3 +381,88 @@ fn what_the_server_takes_back_is_closed() {
     peer.none();
     peer.is_empty();
 }
+
+fn connections(connections: usize) -> Config {
+    config().limits(Limits { connections, ..Limits::default() })
+}
+
+/// Limits::connections: subscriptions leave a connection for calls and one for streams that take the place of others; one
+/// too many is refused, and there is room again when another has ended.
+#[test]
+fn subscriptions_leave_connections_for_other_things() {
+    let full = CallError::Full(Full::new("connections", 4));
+    let mut peer = Peer::modern_with(connections(4));
+    let (first, _) = peer.listening();
+    let (second, stream) = peer.listening();
+    assert_eq!(peer.http.listen(peer.now, tools()).unwrap_err(), full);
+    peer.none();
+    peer.http.unlisten(peer.now, first);
+    peer.listening();
+    let body = response(&stream, "{'resultType':'complete'}");
+    peer.event(&stream, &body);
+    assert_eq!(peer.subscription(second).ended(), Some(&Ok(())), "it is over, though nobody has looked");
+    peer.listening();
+    assert_eq!(peer.http.listen(peer.now, tools()).unwrap_err(), full);
+    for too_few in 0..3 {
+        let mut peer = Peer::modern_with(connections(too_few));
+        let error = peer.http.listen(peer.now, tools()).unwrap_err();
+        assert!(matches!(&error, CallError::Misuse(_)) && error.to_string().contains("Limits::connections"));
+    }
+    let mut peer = Peer::modern_with(connections(3));
+    peer.listening();
+    peer.http.listen(peer.now, tools()).unwrap_err();
+}
+
+/// Where it turns out later that the server is a modern one, the first subscriptions are those that stay.
+#[test]
+fn subscriptions_that_were_too_many_end() {
+    let mut peer = Peer::new(connections(4));
+    let ids = [(); 4].map(|()| peer.http.listen(peer.now, tools()).unwrap());
+    let probe = peer.one();
+    peer.result(&probe, DISCOVERED);
+    assert_eq!(peer.sent().len(), 2);
+    let full = Err(CallError::Full(Full::new("connections", 4)));
+    assert_eq!(
+        ids.map(|id| peer.subscription(id).ended().cloned()),
+        [None, None, Some(full.clone()), Some(full)]
+    );
+}
+
+/// A legacy server tells everything on one stream, so the bound is another there.
+#[test]
+fn subscriptions_to_a_legacy_server_share_a_connection() {
+    let (mut peer, _, _) = legacy(tools());
+    peer.http.link.config = Arc::new(connections(4));
+    for _ in 0..9 {
+        peer.http.listen(peer.now, tools()).unwrap();
+    }
+}
+
+/// Changes that find no connection free wait for one, and what was taken back meanwhile is not sent.
+#[test]
+fn changes_take_turns() {
+    let mut peer = Peer::modern_with(connections(5));
+    let [(a, before), (b, _), (c, _)] = [(); 3].map(|()| peer.listening());
+    for id in [a, b, c] {
+        peer.http.relisten(peer.now, id, resource("x:a")).unwrap();
+    }
+    let first = peer.one();
+    peer.http.unlisten(peer.now, b);
+    let third = peer.one();
+    peer.acknowledge(&first);
+    peer.wait(1_000);
+    assert!(peer.aborted().contains(&before.exchange));
+    peer.acknowledge(&third);
+    peer.http.relisten(peer.now, a, resource("x:b")).unwrap();
+    let replaces = peer.one();
+    peer.http.relisten(peer.now, c, resource("x:b")).unwrap();
+    peer.http.relisten(peer.now, c, resource("x:c")).unwrap();
+    assert!(replaces.body().contains("x:b"));
+    peer.wait(1_000);
+    let last = peer.one();
+    assert!(last.body().contains("x:c"), "what was wanted in between is not asked for");
+    // The time for the answer runs while it waits, too.
+    peer.wait(59_000);
+    assert!(matches!(peer.subscription(c).refusal(), Some(CallError::TimedOut { .. })));
+    assert!(peer.subscription(c).is_active());
+}
