@@ -81,7 +81,8 @@ pub struct Limits {
     pub request: Duration,
     /// How long a client request may wait whatever progress it makes. Default 600 s.
     pub request_max: Duration,
-    /// How long the era probe may wait for an answer before the server counts as legacy. Default 5 s.
+    /// How long the era probe may wait for an answer before the server counts as legacy; and how long calls wait for what
+    /// is sent before them, such as the log level that a legacy server is told. Default 5 s.
     pub probe: Duration,
     /// How long a client request that the server refused for want of authorization may wait for it, such as for a user
     /// in a browser; its other times stand still meanwhile. Default 600 s.

@@ -35,7 +35,8 @@ pub struct Config {
     /// Which mistakes of servers are tolerated. Default all.
     pub leniency: Leniency,
     /// Log messages from this level on are asked for. Default none. A modern server is asked with each
-    /// request, a legacy one once, if it has `logging`.
+    /// request, a legacy one at the beginning of each session, if it has `logging`; calls wait for its answer, for as long
+    /// as [`Limits::probe`] at most.
     pub log_level: Option<LoggingLevel>,
     /// Whether a call for which the server declared no capability fails at once as
     /// [`CallError::Unsupported`](crate::error::CallError::Unsupported). Default yes (INIT-13).

@@ -3,6 +3,7 @@
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio>
 
 mod listen;
+mod prepare;
 mod respawn;
 #[cfg(test)]
 mod tests;
@@ -11,7 +12,7 @@ use self::respawn::Restarts;
 use super::answer::{InputResponse, Refusal};
 use super::asks::{Answered, AskId};
 use super::cache::CacheEntry;
-use super::call::{Call, SetLevel};
+use super::call::Call;
 use super::calls::{CallId, timed_out};
 use super::config::{CallOptions, Config};
 use super::continuation::Unmet;
@@ -77,6 +78,8 @@ enum State {
     Respawning {
         step: Step,
     },
+    /// The era is known. Waiting for the server to have taken note of what it has to know before any call.
+    Preparing,
     Open,
     Closed,
 }
@@ -140,7 +143,7 @@ impl Connection {
         if let Some(call) = self.link.recall(now, source, &options) {
             return Ok(call);
         }
-        let Some(envelope) = self.link.envelope.take() else {
+        let Some(envelope) = self.link.envelope.take_if(|_| matches!(self.state, State::Open)) else {
             let patience = self.link.patience(&options);
             let prepared = Prepared::new(source, options).map_err(unserializable)?;
             return Ok(self.link.calls.wait(now, patience, prepared));
@@ -158,8 +161,8 @@ impl Connection {
 
     /// Gives up a call: it settles as [`CallError::Cancelled`], and the server is told. A call that has
     /// settled, or never was, stays as it is.
-    pub fn cancel(&mut self, _now: Now, call: CallId) {
-        self.abandon(call, "cancelled", CallError::Cancelled);
+    pub fn cancel(&mut self, now: Now, call: CallId) {
+        self.abandon(now.mono, call, "cancelled", CallError::Cancelled);
     }
 
     /// The reply or error of a call that has settled; `None` before that, and when it was taken already.
@@ -172,8 +175,8 @@ impl Connection {
         self.link.calls.forget(call);
     }
 
-    /// Log messages from `level` on are asked for with each request to a modern server from now on; a legacy one is told
-    /// with [`SetLevel`](super::SetLevel), once.
+    /// Log messages from `level` on are wanted from now on. A modern server is asked for them with each request; a legacy
+    /// one is told at the beginning of each session, and of the one that there is with [`SetLevel`](super::SetLevel).
     ///
     /// # Errors
     ///
@@ -217,7 +220,7 @@ impl Connection {
 
     /// The roots have changed: a legacy server is told so, if `roots.listChanged` was declared.
     pub fn roots_changed(&mut self, _now: Now) {
-        if let Some(notice) = self.link.roots_notice().filter(|_| matches!(self.state, State::Open)) {
+        if let Some(notice) = self.link.roots_notice().filter(|_| self.is_open()) {
             self.out.extend_from_slice(notice);
             self.out.push(b'\n');
         }
@@ -334,12 +337,12 @@ impl Connection {
         self.link.close(error);
     }
 
-    fn abandon(&mut self, call: CallId, reason: &str, error: CallError) {
+    fn abandon(&mut self, now: Instant, call: CallId, reason: &str, error: CallError) {
         if let Some(wire) = self.link.calls.wire(call) {
             request::cancelled(&mut self.out, wire, reason);
             self.out.push(b'\n');
         }
-        self.link.settle(call, Err(error));
+        self.settle(now, call, Err(error));
     }
 
     fn expire(&mut self, now: Instant) {
@@ -347,7 +350,7 @@ impl Connection {
             if self.link.calls.is_suspended(id) {
                 self.link.give_up(id, Unmet::TimedOut { after });
             } else {
-                self.abandon(id, &link::timeout_reason(after), timed_out(after));
+                self.abandon(now, id, &link::timeout_reason(after), timed_out(after));
             }
         }
     }
@@ -383,12 +386,9 @@ impl Connection {
                     self.out.extend_from_slice(request::INITIALIZED);
                     self.out.push(b'\n');
                 }
-                self.state = State::Open;
                 self.restarts.begin(now);
                 self.link.connect(*details);
-                self.set_level(now);
-                self.launch(now);
-                self.link.resume_listening(now);
+                self.prepare(now);
             }
             Step::Failed(error) => self.finish(error),
         }
@@ -397,14 +397,6 @@ impl Connection {
     fn sent_opening(&mut self, wire: i64, deadline: Instant) {
         self.out.push(b'\n');
         self.state = State::Negotiating { wire, deadline };
-    }
-
-    /// Tells a legacy server which log messages are wanted (LOG-06).
-    fn set_level(&mut self, now: Instant) {
-        let Some(level) = self.link.legacy_log_level() else { return };
-        if let Ok(id) = self.start_source(now, &SetLevel(level), CallOptions::new()) {
-            self.link.calls.forget(id);
-        }
     }
 
     /// Sends the calls that waited for the era.
@@ -479,8 +471,11 @@ impl Connection {
         }
         match wire.and_then(|wire| self.link.calls.by_wire(wire)) {
             Some(id) => match response.outcome {
-                Ok(result) => self.link.result(now, id, result),
-                Err(error) => self.link.settle(id, Err(CallError::Server { error, status: None })),
+                Ok(result) => {
+                    self.link.result(now, id, result);
+                    self.prepared(now);
+                }
+                Err(error) => self.settle(now, id, Err(CallError::Server { error, status: None })),
             },
             None if wire.is_some_and(|wire| self.link.subscriptions.has_stream(wire)) => {
                 let outcome = response.outcome.map_err(|error| CallError::Server { error, status: None });
@@ -515,7 +510,7 @@ impl Connection {
         }
         match self.link.calls.by_wire(wire) {
             Some(id) => {
-                self.link.settle(id, Err(error));
+                self.settle(now, id, Err(error));
                 true
             }
             None if self.link.subscriptions.has_stream(wire) => {
@@ -545,7 +540,9 @@ impl Connection {
 
     fn may_answer(&self) -> bool {
         match &self.state {
-            State::Open => self.link.details.as_deref().is_some_and(|details| details.era() == Era::Legacy),
+            State::Preparing | State::Open => {
+                self.link.details.as_deref().is_some_and(|details| details.era() == Era::Legacy)
+            }
             State::Negotiating { .. } => self.link.negotiation.is_initializing(),
             State::Respawning { .. } | State::Closed => false,
         }

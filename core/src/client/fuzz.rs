@@ -16,6 +16,7 @@ use crate::model::Json;
 use crate::model::capabilities::{ClientCapabilities, ElicitationCapability, RootsCapability};
 use crate::model::elicitation::{ElicitAction, ElicitResult};
 use crate::model::lifecycle::Implementation;
+use crate::model::logging::LoggingLevel;
 use crate::model::roots::ListRootsResult;
 use crate::model::subscriptions::SubscriptionFilter;
 use crate::model::tools::Tool;
@@ -57,7 +58,10 @@ impl<'a> Script<'a> {
                 id,
                 "\"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{\"listChanged\":true},\"resources\":{\"subscribe\":true}}}",
             ),
-            2 => format(id, "\"result\":{\"protocolVersion\":\"2025-03-26\",\"capabilities\":{}}"),
+            2 => format(
+                id,
+                "\"result\":{\"protocolVersion\":\"2025-03-26\",\"capabilities\":{\"logging\":{}}}",
+            ),
             3 => format(id, "\"result\":{\"content\":[],\"tools\":[],\"contents\":[]}"),
             4 => format(id, "\"error\":{\"code\":-32601,\"message\":\"m\"}"),
             5 => format(id, "\"error\":{\"code\":-32020,\"message\":\"m\"}"),
@@ -178,6 +182,7 @@ fn config(choice: u8) -> Arc<Config> {
         connections: LISTENS + 1,
         ..limits
     };
+    config.log_level = (choice & 32 == 0).then_some(LoggingLevel::Warning);
     config.check_output = if choice & 64 == 0 { OutputCheck::Strict } else { OutputCheck::Warn };
     Arc::new(config)
 }

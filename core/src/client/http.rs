@@ -10,6 +10,7 @@ mod exchange;
 mod kept;
 mod listen;
 mod outcome;
+mod prepare;
 mod receive;
 mod refresh;
 mod refused;
@@ -30,7 +31,7 @@ use self::refresh::Refresh;
 use self::refused::Held;
 use self::resume::Resume;
 use self::sse::Sse;
-use super::call::{Call, SetLevel};
+use super::call::Call;
 use super::calls::{CallId, Reply};
 use super::config::{CallOptions, Config};
 use super::connection::unserializable;
@@ -38,7 +39,7 @@ use super::event::{Event, Out};
 use super::link::Link;
 use super::negotiate::{Answer, Negotiation, Step};
 use super::reply::Pending;
-use super::request::{self, Prepared, Source};
+use super::request::{self, Envelope, Prepared, Source};
 use super::verdict::{Transport, Verdict};
 use crate::dialect::{Era, Revision};
 use crate::entropy::Seed;
@@ -162,9 +163,10 @@ enum State {
     Announcing {
         deadline: Instant,
     },
-    /// Waiting for the stream on which the server may ask: some drop what they have no stream for.
-    Listening {
-        deadline: Instant,
+    /// Waiting for the server to have taken note of what it has to know before any call, and until then for the stream on
+    /// which it may ask: some drop what they have no stream for.
+    Preparing {
+        stream: Option<Instant>,
     },
     Open,
     /// Waiting for the server to have ended the session.
@@ -278,6 +280,17 @@ impl Http {
             self.link.calls.delay(id, self.opening_waits(now));
             return Ok(id);
         };
+        self.begin(now, source, options, envelope)
+    }
+
+    /// Sends a call, in the session there is.
+    fn begin(
+        &mut self,
+        now: Instant,
+        source: &impl Source,
+        options: CallOptions,
+        envelope: Envelope,
+    ) -> Result<CallId, CallError> {
         let mut body = Vec::new();
         let started = self.link.begin(now, source, options, &envelope, &mut body);
         self.link.envelope = Some(envelope);
@@ -352,11 +365,11 @@ impl Http {
     fn next_wake(&self) -> Option<crate::time::Wake> {
         let state = match self.state {
             State::Negotiating { deadline, .. } => Some((deadline, self.link.negotiation.wake_reason())),
-            State::Finding { deadline } | State::Announcing { deadline } | State::Listening { deadline } => {
-                Some((deadline, WakeReason::Handshake))
-            }
+            State::Finding { deadline }
+            | State::Announcing { deadline }
+            | State::Preparing { stream: Some(deadline) } => Some((deadline, WakeReason::Handshake)),
             State::Ending { deadline, .. } => Some((deadline, WakeReason::Farewell)),
-            State::Open | State::Closed => None,
+            State::Preparing { stream: None } | State::Open | State::Closed => None,
         };
         let call = self.link.calls.next_deadline().map(|at| (at, WakeReason::Call));
         let listen = self.link.subscriptions.next_wake().map(|at| (at, WakeReason::Resume));
@@ -383,7 +396,7 @@ impl Http {
                 self.no_stream(now, "found none in time".into())
             }
             State::Announcing { deadline } if deadline <= now => self.announced(now),
-            State::Listening { deadline } if deadline <= now => self.open(now),
+            State::Preparing { stream: Some(deadline) } if deadline <= now => self.listened(now),
             State::Ending { deadline, .. } if deadline <= now => self.ended(),
             _ => {}
         }
@@ -451,26 +464,8 @@ impl Http {
         }
     }
 
-    /// The handshake is over on both sides.
-    fn announced(&mut self, now: Instant) {
-        if !matches!(self.state, State::Announcing { .. }) {
-            return;
-        }
-        self.offer_stream();
-        if self.listening.exchange.is_some() {
-            self.state = State::Listening { deadline: now + listen::WAIT };
-        } else {
-            self.open(now);
-        }
-    }
-
     fn open(&mut self, now: Instant) {
         self.state = State::Open;
-        if let Some(level) = self.link.legacy_log_level()
-            && let Ok(id) = self.start_source(now, &SetLevel(level), CallOptions::new())
-        {
-            self.link.calls.forget(id);
-        }
         for call in core::mem::take(&mut self.again) {
             self.send_again(call);
         }
@@ -506,6 +501,7 @@ impl Http {
     /// A session was lost: opens another, in which calls go on.
     fn reopen(&mut self, now: Instant) {
         self.session = None;
+        self.give_up_preparing(now);
         self.link.drop_requests();
         self.drop_answers(now);
         self.link.suspend_listening();
@@ -530,7 +526,7 @@ impl Http {
             && let Some(wire) = wire
         {
             let knows = flight.at.is_none();
-            if knows && self.is_legacy() && matches!(self.state, State::Open) {
+            if knows && self.is_legacy() && self.is_open() {
                 let mut body = Vec::new();
                 request::cancelled(&mut body, wire, reason);
                 self.notify(now, body, Purpose::Notice);
@@ -568,6 +564,7 @@ impl Http {
             Some(refresh) => self.refreshed(now, call, refresh, outcome),
             None => self.link.settle(call, outcome),
         }
+        self.prepared(now);
     }
 
     fn is_legacy(&self) -> bool {

@@ -8,6 +8,7 @@ use super::config::{CallOptions, Config};
 use super::definitions::{Definitions, Output};
 use super::details::ServerDetails;
 use super::event::{Event, Events, Progress};
+use super::level::Level;
 use super::negotiate::Negotiation;
 use super::offered::offered;
 use super::reply::{Around, Pending, RawReply};
@@ -19,7 +20,7 @@ use crate::entropy::Seed;
 use crate::error::{CallError, ErrorObject};
 use crate::model::Json;
 use crate::model::cancellation::CancelledNotificationParams;
-use crate::model::logging::{LoggingLevel, LoggingMessageNotificationParams};
+use crate::model::logging::LoggingMessageNotificationParams;
 use crate::model::progress::ProgressNotificationParams;
 use crate::model::tools::Tool;
 use crate::schema::OutputCheck;
@@ -48,6 +49,8 @@ pub(super) struct Link {
     pub(super) backoff: Backoff,
     /// Tools, as they were listed.
     pub(super) definitions: Definitions,
+    /// From which level on log messages are wanted.
+    pub(super) level: Level,
     /// Whether it is HTTP, where arguments may go into headers.
     http: bool,
     pub(super) closed: Option<CallError>,
@@ -61,6 +64,7 @@ impl Link {
         let cache = Cache::new(&config.limits, http);
         let asks = Asks::new(config.limits.asked);
         let events = Events::new(config.limits.notifications);
+        let level = Level::new(config.log_level);
         Self {
             config,
             negotiation,
@@ -73,6 +77,7 @@ impl Link {
             subscriptions: Subscriptions::new(),
             backoff: Backoff::new(seed),
             definitions,
+            level,
             http,
             closed: None,
         }
@@ -127,21 +132,6 @@ impl Link {
         }
     }
 
-    /// Log messages from this level on are asked for with each modern request from now on.
-    pub(super) fn set_log_level(&mut self, level: LoggingLevel) -> Result<(), CallError> {
-        if let Some(details) = self.details.as_deref()
-            && self.config.check_capabilities
-            && details.capabilities.logging.is_none()
-        {
-            let what = "log messages: it did not declare the capability `logging`".to_owned();
-            return Err(CallError::Unsupported { what, capability: Some("logging") });
-        }
-        if let Some(envelope) = &mut self.envelope {
-            envelope.log_level = Some(level);
-        }
-        Ok(())
-    }
-
     pub(super) fn patience(&self, options: &CallOptions) -> Patience {
         Patience {
             timeout: options.timeout.unwrap_or(self.config.limits.request),
@@ -152,16 +142,9 @@ impl Link {
     /// The era is known.
     pub(super) fn connect(&mut self, details: ServerDetails) {
         let details = Arc::new(details);
-        self.envelope = Some(Envelope::new(&self.config, details.revision));
+        self.envelope = Some(Envelope::new(&self.config, details.revision, self.level.wanted));
         self.details = Some(Arc::clone(&details));
         self.events.push(Event::Connected(details));
-    }
-
-    /// The log level that a legacy server is to be told, if it can be (LOG-06).
-    pub(super) fn legacy_log_level(&self) -> Option<LoggingLevel> {
-        let details = self.details.as_deref()?;
-        let can = details.era() == Era::Legacy && details.capabilities.logging.is_some();
-        self.config.log_level.filter(|_| can)
     }
 
     /// Ends a call, and says so unless nobody waits for it.
@@ -169,6 +152,7 @@ impl Link {
         if let Some(uri) = self.watched_by(id) {
             self.watched(&uri, outcome.as_ref().map(|_| ()).map_err(CallError::clone));
         }
+        self.level_told(id, outcome.as_ref().map(|_| ()));
         if let Err(error) = &outcome {
             self.failed(id, error);
         }
@@ -202,6 +186,8 @@ impl Link {
 
     /// Ends every call under way.
     pub(super) fn settle_all(&mut self, error: &CallError) {
+        // That the server is gone is told otherwise.
+        self.level.give_up();
         while let Some(id) = self.calls.any_open() {
             let error = match error {
                 CallError::Broken { reason, unsent } => {

@@ -46,6 +46,7 @@ mod event;
 #[doc(hidden)]
 pub mod fuzz;
 mod http;
+mod level;
 mod link;
 mod lists;
 mod negotiate;

@@ -151,7 +151,7 @@ pub(super) struct Envelope {
 }
 
 impl Envelope {
-    pub(super) fn new(config: &Config, revision: Revision) -> Self {
+    pub(super) fn new(config: &Config, revision: Revision, log_level: Option<LoggingLevel>) -> Self {
         let mut fixed = String::new();
         if revision.dialect().request_meta {
             let members = [
@@ -169,7 +169,7 @@ impl Envelope {
                 }
             }
         }
-        Self { revision, fixed, log_level: config.log_level }
+        Self { revision, fixed, log_level }
     }
 
     pub(super) const fn revision(&self) -> Revision {
@@ -303,7 +303,12 @@ fn entry(out: &mut Vec<u8>, start: usize, key: &str, value: &impl Serialize) -> 
 /// The probe: `server/discover` with this revision in its metadata.
 pub(super) fn discover(out: &mut Vec<u8>, wire: i64, config: &Config, revision: Revision) {
     // Its parameters are an empty object, and the metadata always serializes.
-    let _ = Envelope::new(config, revision).write(out, wire, &super::call::Discover, &CallOptions::new());
+    let _ = Envelope::new(config, revision, config.log_level).write(
+        out,
+        wire,
+        &super::call::Discover,
+        &CallOptions::new(),
+    );
 }
 
 /// The opening request of the legacy era (INIT-02).

@@ -86,7 +86,11 @@ impl Stream {
         let mut stream = Self { client, reader: Reader::default(), asked: Vec::new() };
         let id = id(&stream.take());
         stream.receive(&response(&id, &format!("'result':{opened}")));
-        stream.take();
+        let sent = stream.take();
+        if era == EraChoice::Legacy {
+            assert!(sent.contains("logging/setLevel"));
+            stream.receive(&response(&self::id(&sent), "'result':{}"));
+        }
         assert!(stream.client.details().is_some());
         stream
     }

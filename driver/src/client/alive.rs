@@ -36,7 +36,8 @@ impl Call for Alive {
 }
 
 impl<R: Runtime> Client<R> {
-    /// Asks a modern server for log messages with each request from now on.
+    /// Notes which log messages are wanted: a modern server is asked for them with each request from now on, a legacy one
+    /// in each later session.
     pub(super) fn set_log_level(&self, level: LoggingLevel) -> Result<(), CallError> {
         match &self.link.0 {
             AnyLink::Line(link) => desk::set_log_level(link, level),

@@ -153,8 +153,8 @@ pub trait Calls {
     /// Asks whether the server is there: by `ping`, or in the modern era, which has none, by `server/discover`.
     fn ping(&self) -> Self::Reply<()>;
 
-    /// Asks for log messages from `level` on: a legacy server once for the session, a modern one with each request from
-    /// now on. They go to [`ClientBuilder::on_log`](super::ClientBuilder::on_log).
+    /// Asks for log messages from `level` on: a legacy server at once and at the beginning of each later session, a modern
+    /// one with each request from now on. They go to [`ClientBuilder::on_log`](super::ClientBuilder::on_log).
     fn set_level(&self, level: LoggingLevel) -> Self::Reply<()>;
 
     /// Sends a request of any method.
@@ -193,12 +193,10 @@ impl<R: Runtime> Calls for Client<R> {
     }
 
     fn set_level(&self, level: LoggingLevel) -> Self::Reply<()> {
-        match self.era() {
-            Era::Legacy => self.start(&SetLevel(level), Options::new()),
-            Era::Modern => {
-                let done = self.set_log_level(level);
-                self.runtime.run(Running::task(async move { done }))
-            }
+        let done = self.set_log_level(level);
+        match (self.era(), done) {
+            (Era::Legacy, Ok(())) => self.start(&SetLevel(level), Options::new()),
+            (_, done) => self.runtime.run(Running::task(async move { done })),
         }
     }
 }

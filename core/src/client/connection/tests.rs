@@ -3,6 +3,7 @@ mod bounds;
 mod cache;
 mod calls;
 mod features;
+mod level;
 mod negotiation;
 mod offered;
 mod outputs;
@@ -14,7 +15,7 @@ mod subscriptions;
 mod time;
 
 use super::super::testing::{at, config, json, shared};
-use super::super::{CallTool, Custom, Discover, EraChoice, ListTools, Ping, Progress};
+use super::super::{CallTool, Custom, Discover, EraChoice, ListTools, Ping, Progress, SetLevel};
 use super::*;
 use crate::dialect::Revision;
 use crate::error::ErrorObject;

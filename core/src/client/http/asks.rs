@@ -51,13 +51,13 @@ impl Http {
         match self.state {
             State::Open => self.tell_roots(now.mono),
             // The server has to know first that the handshake is over.
-            State::Announcing { .. } | State::Listening { .. } => self.roots_news = true,
+            State::Announcing { .. } | State::Preparing { .. } => self.roots_news = true,
             _ => {}
         }
     }
 
-    /// Log messages from `level` on are asked for with each request to a modern server from now on; a legacy one is told
-    /// with [`SetLevel`](super::SetLevel), once.
+    /// Log messages from `level` on are wanted from now on. A modern server is asked for them with each request; a legacy
+    /// one is told at the beginning of each session, and of the one that there is with [`SetLevel`](super::SetLevel).
     ///
     /// # Errors
     ///

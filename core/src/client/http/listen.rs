@@ -54,9 +54,9 @@ impl Http {
         let wanted = config.listen || asked || self.link.subscriptions.is_wanted();
         // One for the stream of a call and one for the answers that it may wait for.
         let has_room = config.limits.connections > 2;
+        let is_open = matches!(self.state, State::Announcing { .. }) || self.is_open();
         let listening = &mut self.listening;
         listening.at = None;
-        let is_open = matches!(self.state, State::Announcing { .. } | State::Listening { .. } | State::Open);
         let carried = self.sse.is_some() || listening.refused || listening.exchange.is_some();
         if !wanted || !has_room || !possible || !is_open || carried {
             return;
@@ -116,13 +116,6 @@ impl Http {
             ));
         }
         self.listened(now);
-    }
-
-    /// It is known whether there is a stream: calls need not wait for it any more.
-    fn listened(&mut self, now: Instant) {
-        if matches!(self.state, State::Listening { .. }) {
-            self.open(now);
-        }
     }
 
     /// Something has come on the stream.

@@ -74,6 +74,13 @@ impl Http {
 
     /// The session that a call belonged to does not exist any more (B35, HTTPL-50).
     pub(super) fn session_lost(&mut self, now: Instant, call: CallId, generation: u32) {
+        if self.link.level.is_told_by(call) {
+            // In a new session it is made anew; but a server that loses that, too, does not want the call.
+            if self.link.level.lose_session() {
+                return self.reopen(now);
+            }
+            return self.settle(now, call, Err(broken("the server lost the session".into())));
+        }
         let repeat = match self.flights.get_mut(&call) {
             Some(flight) if flight.repeatable && !flight.repeated && !flight.of_session => {
                 flight.repeated = true;
@@ -167,7 +174,8 @@ impl Http {
                 let outcome = match outcome {
                     Outcome::Result(result) if !self.refreshes.contains_key(&call) => {
                         self.land(call);
-                        return self.link.result(now, call, result);
+                        self.link.result(now, call, result);
+                        return self.prepared(now);
                     }
                     Outcome::Result(result) => Ok(self.link.arrived(now, call, Json::from(result))),
                     Outcome::Error(error, status) => {

@@ -386,9 +386,7 @@ impl Http {
 
     /// A request of the server. Only a legacy server may have any (RPC-23, RPC-24).
     fn request(&mut self, now: Instant, purpose: Purpose, request: &Request<'_>) {
-        if !self.is_legacy()
-            || !matches!(self.state, State::Open | State::Announcing { .. } | State::Listening { .. })
-        {
+        if !self.is_legacy() || !(self.is_open() || matches!(self.state, State::Announcing { .. })) {
             let method = text::excerpt(&request.method);
             return self.diagnose(format!("`{method}` was requested by a server that may not"));
         }

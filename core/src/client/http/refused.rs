@@ -55,7 +55,7 @@ impl Http {
         let lost = held.generation != self.generation;
         match held.purpose {
             // It was not carried out, so it may be sent in any session; with the fields that are right by then.
-            Purpose::Call(call) if !matches!(self.state, State::Open) => {
+            Purpose::Call(call) if !self.may_go(call) => {
                 if let Some(flight) = self.flights.get_mut(&call) {
                     flight.exchange = None;
                     self.again.push(call);
@@ -222,17 +222,20 @@ impl Http {
 
     /// For how much longer calls that begin now wait for an opening that waits itself.
     pub(super) fn opening_waits(&self, now: Instant) -> Duration {
-        let openings = self.held.values().filter(|held| opens(held.purpose));
+        let openings = self.held.values().filter(|held| self.opens(held.purpose));
         openings.map(|held| held.until.saturating_since(now)).max().unwrap_or_default()
     }
 
     /// Whoever waits for an exchange has so much more time.
     fn delay(&mut self, purpose: Purpose, span: Duration) {
+        let opens = self.opens(purpose);
         if let Purpose::Answer(_, Some(call)) = purpose {
             self.link.calls.delay(call, span);
         }
         if let Some(call) = purpose.call() {
-            self.link.calls.delay(call, span);
+            if !opens {
+                self.link.calls.delay(call, span);
+            }
             if let Some(resume) = self.flights.get_mut(&call).and_then(|flight| flight.resume.as_mut()) {
                 resume.until = resume.until + span;
             }
@@ -240,7 +243,7 @@ impl Http {
         if let Purpose::Subscription(wire) = purpose {
             self.link.subscriptions.delay(wire, span);
         }
-        if opens(purpose) {
+        if opens {
             self.link.calls.delay_all(span);
             if let Some(deadline) = self.opening_deadline() {
                 *deadline = *deadline + span;
@@ -250,11 +253,14 @@ impl Http {
 
     /// It was not needed, after all.
     fn hasten(&mut self, now: Instant, purpose: Purpose, unused: Duration) {
+        let opens = self.opens(purpose);
         if let Purpose::Answer(_, Some(call)) = purpose {
             self.link.calls.hasten(now, call, unused);
         }
         if let Some(call) = purpose.call() {
-            self.link.calls.hasten(now, call, unused);
+            if !opens {
+                self.link.calls.hasten(now, call, unused);
+            }
             if let Some(resume) = self.flights.get_mut(&call).and_then(|flight| flight.resume.as_mut()) {
                 resume.until = resume.until.saturating_sub(unused).max(now);
             }
@@ -262,7 +268,7 @@ impl Http {
         if let Purpose::Subscription(wire) = purpose {
             self.link.subscriptions.hasten(now, wire, unused);
         }
-        if opens(purpose) {
+        if opens {
             self.link.calls.hasten_all(now, unused);
             if let Some(deadline) = self.opening_deadline() {
                 *deadline = deadline.saturating_sub(unused).max(now);
@@ -278,9 +284,10 @@ impl Http {
             _ => None,
         }
     }
-}
 
-/// Whether calls wait for it.
-fn opens(purpose: Purpose) -> bool {
-    matches!(purpose, Purpose::Stream | Purpose::Opening | Purpose::Initialized)
+    /// Whether calls wait for it.
+    fn opens(&self, purpose: Purpose) -> bool {
+        matches!(purpose, Purpose::Stream | Purpose::Opening | Purpose::Initialized)
+            || purpose.call().is_some_and(|call| self.link.level.is_told_by(call))
+    }
 }

@@ -3,7 +3,7 @@
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#receiving-messages>
 
 use super::exchange::{Exchange, Purpose, Wake};
-use super::{Http, HttpRequest, State};
+use super::{Http, HttpRequest};
 use crate::client::calls::CallId;
 use crate::client::request;
 use crate::error::CallError;
@@ -49,7 +49,7 @@ impl Http {
     pub(super) fn repeat_call(&mut self, call: CallId) {
         let Some(flight) = self.flights.get_mut(&call) else { return };
         flight.at = None;
-        if matches!(self.state, State::Open) {
+        if self.may_go(call) {
             self.send_again(call);
         } else {
             self.again.push(call);

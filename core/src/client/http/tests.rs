@@ -9,6 +9,7 @@ mod headers;
 mod hostile;
 mod legacy;
 mod leniency;
+mod level;
 mod listen;
 mod negotiation;
 mod properties;

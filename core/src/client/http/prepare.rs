@@ -1,0 +1,64 @@
+//! Between the handshake with a legacy server and the first call.
+
+use super::listen::WAIT;
+use super::{Http, State};
+use crate::client::calls::CallId;
+use crate::error::CallError;
+use crate::time::Instant;
+
+impl Http {
+    /// The handshake is over on both sides: the server is told what it has to know before any call.
+    pub(super) fn announced(&mut self, now: Instant) {
+        if !matches!(self.state, State::Announcing { .. }) {
+            return;
+        }
+        self.offer_stream();
+        self.state = State::Preparing { stream: self.listening.exchange.is_some().then(|| now + WAIT) };
+        if let Some((level, options)) = self.link.level_to_tell()
+            && let Some(envelope) = self.link.envelope.take()
+            // A level always serializes.
+            && let Ok(call) = self.begin(now, &level, options, envelope)
+        {
+            self.link.telling_level(call);
+        }
+        self.prepared(now);
+    }
+
+    /// It is known whether there is a stream, or it was waited for long enough.
+    pub(super) fn listened(&mut self, now: Instant) {
+        if let State::Preparing { stream } = &mut self.state {
+            *stream = None;
+        }
+        self.prepared(now);
+    }
+
+    /// If nothing has to be waited for any more, calls may go out.
+    pub(super) fn prepared(&mut self, now: Instant) {
+        if matches!(self.state, State::Preparing { stream: None }) && self.link.level.told_by().is_none() {
+            self.open(now);
+        }
+    }
+
+    /// The session is lost before calls went out.
+    pub(super) fn give_up_preparing(&mut self, now: Instant) {
+        let Some(call) = self.link.level.told_by() else { return };
+        if let Some(exchange) = self.flights.get(&call).and_then(|flight| flight.exchange) {
+            // Their time goes on.
+            drop(self.release(now, exchange));
+            self.abort(exchange);
+        }
+        self.land(call);
+        self.link.level.give_up();
+        self.link.settle(call, Err(CallError::Cancelled));
+    }
+
+    /// Whether a call may go out: those of the application wait until the session is ready.
+    pub(super) fn may_go(&self, call: CallId) -> bool {
+        matches!(self.state, State::Open) || self.link.level.is_told_by(call)
+    }
+
+    /// Whether the handshake is over on both sides.
+    pub(super) const fn is_open(&self) -> bool {
+        matches!(self.state, State::Preparing { .. } | State::Open)
+    }
+}
