@@ -166,9 +166,12 @@ pub struct Limits {
     /// What a compressed response may come to, and an event stream from one message to the next. Default 64 MiB; a call
     /// fails as too large. It is decompressed as it comes, so that only what other bounds allow is held.
     pub decompressed: usize,
-    /// How long a new connection of an HTTP client may take to be ready: each the tunnel through a proxy and the TLS
-    /// handshake. Default 10 s; then it is given up, and what waited for it fails unsent.
+    /// How long a new connection of an HTTP client may take to be ready: each the look-up of a name, connecting to what
+    /// it stands for, the tunnel through a proxy and the TLS handshake. Default 10 s; then it is given up, and what
+    /// waited for it fails unsent.
     pub handshake: Duration,
+    /// Addresses of one name that are tried, one after the other. Default 8; further ones are not.
+    pub addresses: usize,
     /// Connections of one HTTP client to its origin. Default 64; further requests wait. Each subscription to a modern
     /// server takes one for as long as it lasts, and two are kept for calls and for changes of subscriptions: a further
     /// subscription is refused.
@@ -254,6 +257,7 @@ impl Default for Limits {
             child_exit: Duration::from_secs(2),
             decompressed: 64 << 20,
             handshake: Duration::from_secs(10),
+            addresses: 8,
             connections: 64,
             blocking_jobs: 4_096,
             blocking_threads: 256,

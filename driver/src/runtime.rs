@@ -3,9 +3,11 @@
 use std::fmt;
 use std::future::Future;
 use std::io;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::process::ExitStatus;
 use std::sync::Arc;
+use std::time::Duration;
 
 #[cfg(any(feature = "http", feature = "seal"))]
 use mcp_proto::entropy::Seed;
@@ -61,8 +63,9 @@ pub trait Runtime: Clone + Default + Send + Sync + fmt::Debug + 'static {
     /// Is ready once the monotonic clock has reached `deadline`.
     fn sleep_until(&self, deadline: Instant) -> BoxFuture<()>;
 
-    /// Opens a TCP connection, with `TCP_NODELAY` set.
-    fn connect(&self, host: String, port: u16) -> BoxFuture<io::Result<Self::Stream>>;
+    /// Opens a TCP connection, with `TCP_NODELAY` set. Whoever asks for it drops the future after `patience`; where
+    /// connecting blocks, it has to fail by then.
+    fn connect(&self, address: SocketAddr, patience: Duration) -> BoxFuture<io::Result<Self::Stream>>;
 
     /// Listens on a TCP address such as `127.0.0.1:8000`.
     fn listen(&self, address: String) -> BoxFuture<io::Result<Self::Listener>>;
@@ -71,7 +74,7 @@ pub trait Runtime: Clone + Default + Send + Sync + fmt::Debug + 'static {
     ///
     /// # Errors
     /// When the operating system does not say.
-    fn local_address(&self, listener: &Self::Listener) -> io::Result<std::net::SocketAddr>;
+    fn local_address(&self, listener: &Self::Listener) -> io::Result<SocketAddr>;
 
     /// Takes the next connection, with `TCP_NODELAY` set, and hands the listener back.
     fn accept(&self, listener: Self::Listener) -> BoxFuture<(Self::Listener, io::Result<Self::Stream>)>;

@@ -90,9 +90,9 @@ impl Runtime for Threads {
         Box::pin(self.0.timers.sleep_until(deadline))
     }
 
-    fn connect(&self, host: String, port: u16) -> BoxFuture<io::Result<Stream>> {
+    fn connect(&self, address: SocketAddr, patience: Duration) -> BoxFuture<io::Result<Stream>> {
         let stall = self.stall();
-        Box::pin(async move { Stream::socket(TcpStream::connect((host.as_str(), port))?, stall) })
+        Box::pin(async move { Stream::socket(TcpStream::connect_timeout(&address, patience)?, stall) })
     }
 
     fn listen(&self, address: String) -> BoxFuture<io::Result<Listener>> {

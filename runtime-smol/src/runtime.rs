@@ -1,8 +1,9 @@
 //! smol as a runtime of the driver.
 
 use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_io::{Async, Timer};
 use mcp_driver::{
@@ -53,18 +54,8 @@ impl Runtime for Smol {
         })
     }
 
-    fn connect(&self, host: String, port: u16) -> BoxFuture<io::Result<Stream>> {
-        Box::pin(async move {
-            let addresses = smol::unblock(move || (host.as_str(), port).to_socket_addrs()).await?;
-            let mut failed = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
-            for address in addresses {
-                match Async::<TcpStream>::connect(address).await {
-                    Ok(socket) => return Stream::socket(socket),
-                    Err(error) => failed = error,
-                }
-            }
-            Err(failed)
-        })
+    fn connect(&self, address: SocketAddr, _: Duration) -> BoxFuture<io::Result<Stream>> {
+        Box::pin(async move { Stream::socket(Async::<TcpStream>::connect(address).await?) })
     }
 
     fn listen(&self, address: String) -> BoxFuture<io::Result<Async<TcpListener>>> {

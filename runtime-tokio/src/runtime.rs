@@ -3,6 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcp_driver::{
     Async, BoxFuture, Clock, Command, Endpoint, Instant, Job, Jobs, Limits, Now, Process, Runtime, Stdio,
@@ -51,8 +52,8 @@ impl Runtime for Tokio {
         Box::pin(tokio::time::sleep_until(self.clock.to_std(deadline).into()))
     }
 
-    fn connect(&self, host: String, port: u16) -> BoxFuture<io::Result<Stream>> {
-        Box::pin(async move { Stream::socket(TcpStream::connect((host.as_str(), port)).await?) })
+    fn connect(&self, address: SocketAddr, _: Duration) -> BoxFuture<io::Result<Stream>> {
+        Box::pin(async move { Stream::socket(TcpStream::connect(address).await?) })
     }
 
     fn listen(&self, address: String) -> BoxFuture<io::Result<TcpListener>> {

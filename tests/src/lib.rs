@@ -93,6 +93,8 @@ macro_rules! parity {
             connecting: a_string_says_where_a_server_is, a_file_of_servers_is_connected_to,
                 a_child_inherits_the_basics_of_the_environment, a_verdict_is_for_the_next_connection, a_command_is_a_target,
                 compressed_responses_are_read;
+            dialing: a_server_that_takes_no_connection_is_given_up, a_flow_gives_up_whoever_takes_no_connection,
+                a_flow_that_is_over_asks_nobody_any_more;
             in_process: a_server_in_this_process_needs_no_stream, a_dropped_client_ends_its_server,
                 an_http_client_of_ones_own_carries_everything, an_http_client_of_ones_own_may_fail;
             secure: servers_are_reached_over_tls, a_server_must_show_who_it_is, a_handshake_ends_in_time, a_proxy_makes_a_tunnel,

@@ -25,6 +25,10 @@ struct State {
     sleeping: Vec<(Instant, Waker)>,
     /// Tasks are dropped in place of being run.
     refuses: bool,
+    /// Jobs that block do so for ever, also that which looks up a name.
+    blocks: bool,
+    /// Who was connected to, in vain.
+    asked: Vec<SocketAddr>,
 }
 
 impl std::fmt::Debug for State {
@@ -77,6 +81,16 @@ impl Stage {
         self.state().refuses = true;
     }
 
+    /// From now on jobs that may block do so for ever.
+    pub fn block(&self) {
+        self.state().blocks = true;
+    }
+
+    /// Who was connected to, in the order of asking; nobody has answered.
+    pub fn asked(&self) -> Vec<SocketAddr> {
+        self.state().asked.clone()
+    }
+
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
         self.0.lock().unwrap()
     }
@@ -105,7 +119,9 @@ impl Runtime for Stage {
     }
 
     fn spawn_blocking(&self, job: Job) -> Result<(), Job> {
-        self.spawn(Box::pin(async move { job() }));
+        if !self.state().blocks {
+            self.spawn(Box::pin(async move { job() }));
+        }
         Ok(())
     }
 
@@ -121,8 +137,10 @@ impl Runtime for Stage {
         }))
     }
 
-    fn connect(&self, _: String, _: u16) -> BoxFuture<io::Result<()>> {
-        Box::pin(async { none() })
+    /// Nobody answers.
+    fn connect(&self, address: SocketAddr, _: Duration) -> BoxFuture<io::Result<()>> {
+        self.state().asked.push(address);
+        Box::pin(std::future::pending())
     }
 
     fn listen(&self, _: String) -> BoxFuture<io::Result<()>> {

@@ -13,7 +13,7 @@ use mcp_driver::{
 };
 use mcp_tests::kit::{Kit, OnBlocking, background};
 use mcp_tests::rig;
-use mcp_tests::support::{Events, Gate, within};
+use mcp_tests::support::{DEADLINE, Events, Gate, within};
 use serde_json::json;
 
 /// Threads, until there are no more.
@@ -52,8 +52,8 @@ impl Runtime for Scarce {
         self.threads.sleep_until(deadline)
     }
 
-    fn connect(&self, host: String, port: u16) -> BoxFuture<io::Result<Stream>> {
-        self.threads.connect(host, port)
+    fn connect(&self, address: SocketAddr, patience: Duration) -> BoxFuture<io::Result<Stream>> {
+        self.threads.connect(address, patience)
     }
 
     fn listen(&self, address: String) -> BoxFuture<io::Result<Listener>> {
@@ -95,10 +95,9 @@ fn a_handler_without_a_place_is_answered() {
     let (ours, theirs) = {
         let threads = Threads::default();
         let listener = block_on(threads.listen("127.0.0.1:0".into())).unwrap();
-        let port = threads.local_address(&listener).unwrap().port();
-        let ours = background::<OnBlocking, _>(move || {
-            block_on(Threads::default().connect("127.0.0.1".into(), port))
-        });
+        let address = threads.local_address(&listener).unwrap();
+        let ours =
+            background::<OnBlocking, _>(move || block_on(Threads::default().connect(address, DEADLINE)));
         (ours, block_on(threads.accept(listener)).1.unwrap())
     };
     let runtime = Scarce::default();

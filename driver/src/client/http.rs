@@ -2,6 +2,7 @@
 
 #[cfg(feature = "auth")]
 mod authorized;
+mod dial;
 mod exchanger;
 #[cfg(feature = "auth")]
 mod fetch;
@@ -41,6 +42,8 @@ use crate::timekeeper::keep_time;
 use crate::turn::{Done, Turn};
 use crate::wake::WakerSlot;
 
+#[cfg(feature = "auth")]
+pub(super) use self::dial::Patience;
 #[cfg(feature = "auth")]
 pub(super) use self::fetch::Fetcher;
 

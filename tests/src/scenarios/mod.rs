@@ -9,6 +9,7 @@ pub mod calls;
 pub mod children;
 pub mod connecting;
 pub mod content;
+pub mod dialing;
 pub mod features;
 pub mod groups;
 pub mod hooks;

@@ -7,6 +7,7 @@ use mcp_driver::{ClientBuilder, Error, Runtime};
 use serde_json::{Value, json};
 
 use crate::kit::{Client, Kit, background};
+use crate::support::DEADLINE;
 
 /// A client of a server that answers each message with the lines that `answer` returns.
 pub fn against<K: Kit>(
@@ -14,10 +15,9 @@ pub fn against<K: Kit>(
     mut answer: impl FnMut(&Value) -> Vec<Value> + Send + 'static,
 ) -> Result<Client<K>, Error> {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let stream = background::<K, _>(move || {
-        K::block_on(K::Runtime::default().connect("127.0.0.1".into(), port)).unwrap()
-    });
+    let address = listener.local_addr().unwrap();
+    let stream =
+        background::<K, _>(move || K::block_on(K::Runtime::default().connect(address, DEADLINE)).unwrap());
     let (mut socket, _) = listener.accept().unwrap();
     drop(background::<K, _>(move || {
         let reader = BufReader::new(socket.try_clone().unwrap());

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{ERAS, builder, call, calling, text};
 use crate::kit::{AsyncKit, Client, Kit, background};
 use crate::rig;
-use crate::support::{Events, Gate};
+use crate::support::{DEADLINE, Events, Gate};
 
 type Stream<K> = <<K as Kit>::Runtime as Runtime>::Stream;
 
@@ -14,10 +14,10 @@ type Stream<K> = <<K as Kit>::Runtime as Runtime>::Stream;
 pub(super) fn ends<K: Kit>() -> (Stream<K>, Stream<K>) {
     let runtime = K::Runtime::default();
     let listener = K::block_on(runtime.listen("127.0.0.1:0".into())).unwrap();
-    let port = runtime.local_address(&listener).unwrap().port();
+    let address = runtime.local_address(&listener).unwrap();
     let connecting = {
         let runtime = runtime.clone();
-        background::<K, _>(move || K::block_on(runtime.connect("127.0.0.1".into(), port)).unwrap())
+        background::<K, _>(move || K::block_on(runtime.connect(address, DEADLINE)).unwrap())
     };
     let (_, accepted) = K::block_on(runtime.accept(listener));
     (connecting.join(), accepted.unwrap())

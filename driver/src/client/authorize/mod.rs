@@ -22,7 +22,7 @@ use mcp_proto::model::Json;
 pub use file::FileStore;
 pub(super) use flow::Worker;
 pub(super) use guard::{Admitted, Done, Guard, Job};
-pub(super) use reach::addresses;
+pub(super) use reach::permitted;
 pub use store::{GrantStore, MemoryStore};
 pub use visit::Visit;
 

@@ -1,16 +1,19 @@
 //! One request of a flow, over a connection of its own. Redirects are not followed.
 
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
+use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
 use mcp_proto::auth;
 use mcp_proto::head::{End, RequestHead, ResponseHead};
 use mcp_proto::limits::Limits;
-use mcp_proto::time::{Instant, Now};
+use mcp_proto::time::Now;
 use mcp_proto::wire::http1::{BodyLength, ClientConnection, ClientOutput};
 
-use super::super::authorize::addresses;
+use super::super::authorize::permitted;
+use super::dial::{Patience, within};
 use super::exchanger::{Exchanger, Hears, Outgoing, Response};
 use super::pooled::Channel;
 use super::route::Route;
@@ -37,20 +40,27 @@ impl<R: Runtime> Fetcher<R> {
         Self { runtime, limits, means: means.clone(), server: server.clone() }
     }
 
-    /// Waits for the whole response, at most [`Limits::request`].
+    /// Waits for the whole response, at most [`Limits::request`]. Nothing goes on when nobody waits any more.
     pub(in crate::client) async fn fetch(&self, request: auth::Request) -> Answer {
         let url = Url::parse(request.url.as_str()).map_err(|misuse| misuse.to_string())?;
-        if let Some(exchanger) = &self.means.exchanger {
-            return self.exchange(exchanger, url, request).await;
-        }
-        let route = Route::new(&url, &self.means, &self.limits).map_err(|misuse| misuse.to_string())?;
-        let (host, port) = route.first();
-        let hosts = if request.configured || !route.is_direct() {
-            vec![host.to_owned()]
+        let answer = async {
+            match &self.means.exchanger {
+                Some(exchanger) => self.exchange(exchanger, url, request).await,
+                None => self.send(&url, request).await,
+            }
+        };
+        let late = "no whole answer in time; `Limits::request` is the bound";
+        within(&self.runtime, self.limits.request, answer).await.unwrap_or_else(|| Err(late.to_owned()))
+    }
+
+    /// Sends it over a connection of its own.
+    async fn send(&self, url: &Url, request: auth::Request) -> Answer {
+        let route = Route::new(url, &self.means, &self.limits).map_err(|misuse| misuse.to_string())?;
+        let addresses = if request.configured || !route.is_direct() {
+            route.addresses(&self.runtime).await?
         } else {
-            // The address itself, so that the name cannot stand for another one by the time of connecting.
-            let addresses = addresses(&self.runtime, &request.url, &self.server).await?;
-            addresses.iter().map(ToString::to_string).collect()
+            // The addresses that were checked, so that the name cannot stand for others by the time of connecting.
+            permitted(&self.runtime, Patience::new(&self.limits), &request.url, &self.server).await?
         };
         let fetching = Arc::new(Fetching::new(
             self.runtime.now(),
@@ -58,10 +68,10 @@ impl<R: Runtime> Fetcher<R> {
             &route.head(&request.head),
             &request.body,
         )?);
-        let answer = fetching.answer.clone();
-        let task = Task { runtime: self.runtime.clone(), fetching, port, route };
-        self.runtime.spawn(Box::pin(async move { task.run(hosts).await }));
-        poll_fn(|cx| answer.poll_take(cx.waker())).await
+        let waiting = Waiting(fetching.clone());
+        let task = Task { runtime: self.runtime.clone(), fetching, route };
+        self.runtime.spawn(Box::pin(async move { task.run(addresses).await }));
+        poll_fn(|cx| waiting.0.answer.poll_take(cx.waker())).await
     }
 
     /// Has the application's HTTP client send it.
@@ -74,7 +84,6 @@ impl<R: Runtime> Fetcher<R> {
         let response = Response::new(collecting.clone());
         let mut carried = None;
         hook::call(|| carried = Some(exchanger.exchange(outgoing, response)));
-        let mut late = self.runtime.sleep_until(self.runtime.now().mono + self.limits.request);
         poll_fn(|cx| {
             if let Poll::Ready(answer) = collecting.answer.poll_take(cx.waker()) {
                 return Poll::Ready(answer);
@@ -85,13 +94,11 @@ impl<R: Runtime> Fetcher<R> {
                 carried = None;
                 cx.waker().wake_by_ref();
             }
-            late.as_mut().poll(cx).map(|()| Err(LATE.to_owned()))
+            Poll::Pending
         })
         .await
     }
 }
-
-const LATE: &str = "no whole answer in time; `Limits::request` is the bound";
 
 /// What has come of a response.
 struct Collected {
@@ -160,24 +167,42 @@ struct Task<R: Runtime> {
     runtime: R,
     fetching: Arc<Fetching>,
     route: Route,
-    port: u16,
 }
 
 impl<R: Runtime> Task<R> {
-    async fn run(self, hosts: Vec<String>) {
-        let mut reason = String::from("there is no address");
-        for host in hosts {
-            match self.runtime.connect(host.clone(), self.port).await {
-                Ok(stream) => {
-                    let channel = self.route.layers(self.fetching.clone());
-                    channel.established(self.runtime.now());
-                    let endpoint: Arc<dyn Endpoint> = channel;
-                    return self.runtime.drive(stream, endpoint).await;
+    async fn run(self, addresses: Vec<SocketAddr>) {
+        let opened = {
+            let mut opening = pin!(self.route.open_at(&self.runtime, &addresses));
+            poll_fn(|cx| {
+                self.fetching.waker.register(cx.waker());
+                if self.fetching.lock().over {
+                    Poll::Ready(None)
+                } else {
+                    opening.as_mut().poll(cx).map(Some)
                 }
-                Err(error) => reason = format!("{host}, port {}: {error}", self.port),
+            })
+            .await
+        };
+        match opened {
+            Some(Ok(stream)) => {
+                let channel = self.route.layers(self.fetching.clone());
+                channel.established(self.runtime.now());
+                let endpoint: Arc<dyn Endpoint> = channel;
+                self.runtime.drive(stream, endpoint).await;
             }
+            Some(Err(reason)) => self.fetching.end(Err(reason)),
+            None => {}
         }
-        self.fetching.end(Err(format!("cannot connect to {reason}")));
+    }
+}
+
+/// Whoever waits for an answer; without them there is no use for it.
+struct Waiting(Arc<Fetching>);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.end(Err("nobody waits for it".to_owned()));
+        self.0.waker.wake();
     }
 }
 
@@ -198,7 +223,6 @@ struct Inner {
     /// Everything between the stream and this connection is ready.
     ready: bool,
     collected: Collected,
-    until: Instant,
     over: bool,
 }
 
@@ -215,13 +239,7 @@ impl Fetching {
         connection.request(&head, length).map_err(|misuse| misuse.to_string())?;
         connection.send(body);
         connection.finish();
-        let inner = Inner {
-            connection,
-            ready: false,
-            collected: Collected::new(limits),
-            until: now.mono + limits.request,
-            over: false,
-        };
+        let inner = Inner { connection, ready: false, collected: Collected::new(limits), over: false };
         Ok(Self { inner: Mutex::new(inner), answer: Promise::default(), waker: WakerSlot::default() })
     }
 
@@ -288,9 +306,6 @@ impl Endpoint for Fetching {
     fn handle_write_failed(&self, _: Now) {}
 
     fn handle_timeout(&self, now: Now) {
-        if self.lock().until <= now.mono {
-            self.end(Err(LATE.to_owned()));
-        }
         self.input(|connection| connection.handle_timeout(now));
     }
 
@@ -302,9 +317,8 @@ impl Endpoint for Fetching {
 
     fn status(&self) -> Status {
         let inner = self.lock();
-        let timeout = inner.connection.poll_timeout().into_iter().chain([inner.until]).min();
         Status {
-            timeout: timeout.filter(|_| !inner.over),
+            timeout: inner.connection.poll_timeout().filter(|_| !inner.over),
             wants_read: !inner.over && inner.connection.wants_read(),
             write_closed: false,
             finished: inner.over || inner.connection.is_finished(),

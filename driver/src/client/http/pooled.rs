@@ -144,18 +144,14 @@ impl<R: Runtime> HttpClient<R> {
         let opening = Opening(Arc::new(Connection { client, id, waker }));
         self.runtime.spawn(Box::pin(async move {
             let connection = opening.0.clone();
-            let (host, port) = route.first();
-            match runtime.connect(host.to_owned(), port).await {
+            match route.open(&runtime).await {
                 Ok(stream) => {
                     let channel = route.layers(connection.clone());
                     channel.established(runtime.now());
                     let endpoint: Arc<dyn Endpoint> = channel;
                     runtime.drive(stream, endpoint).await;
                 }
-                Err(error) => {
-                    let reason = format!("cannot connect to {host}, port {port}: {error}");
-                    connection.refused(runtime.now(), &reason);
-                }
+                Err(reason) => connection.refused(runtime.now(), &reason),
             }
         }));
     }

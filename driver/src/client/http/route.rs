@@ -1,6 +1,7 @@
 //! How bytes get to the server: straight or through a proxy, as they are or under TLS.
 
 use std::borrow::Cow;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,10 +11,12 @@ use mcp_proto::head::RequestHead;
 use mcp_proto::limits::Limits;
 
 use super::Means;
+use super::dial::Patience;
 use super::pooled::Channel;
 use super::proxy::Address;
 #[cfg(feature = "tls")]
 use super::tls::TlsTo;
+use crate::runtime::Runtime;
 
 /// The way to a server.
 pub(super) struct Route {
@@ -21,6 +24,7 @@ pub(super) struct Route {
     proxy: Option<Arc<Address>>,
     #[cfg(feature = "tls")]
     tls: Option<TlsTo>,
+    dialing: Patience,
     /// How long tunnel and handshake may take, each.
     patience: Duration,
     /// As much as a proxy may answer.
@@ -43,13 +47,37 @@ impl Route {
             proxy: means.proxy.towards(url)?,
             #[cfg(feature = "tls")]
             tls,
+            dialing: Patience::new(limits),
             patience,
             head: limits.head,
         })
     }
 
+    /// Opens the stream that everything else is on.
+    pub(super) async fn open<R: Runtime>(&self, runtime: &R) -> Result<R::Stream, String> {
+        let addresses = self.addresses(runtime).await?;
+        self.open_at(runtime, &addresses).await
+    }
+
+    /// The addresses of where the stream goes.
+    pub(super) async fn addresses<R: Runtime>(&self, runtime: &R) -> Result<Vec<SocketAddr>, String> {
+        let (host, port) = self.first();
+        self.dialing.look_up(runtime, host, port).await
+    }
+
+    /// Opens the stream at one of these addresses.
+    pub(super) async fn open_at<R: Runtime>(
+        &self,
+        runtime: &R,
+        addresses: &[SocketAddr],
+    ) -> Result<R::Stream, String> {
+        let stream = self.dialing.connect(runtime, addresses).await;
+        let (host, port) = self.first();
+        stream.map_err(|why| format!("cannot connect to {host}, port {port}: {why}"))
+    }
+
     /// Where the stream goes that everything else is on.
-    pub(super) fn first(&self) -> (&str, u16) {
+    fn first(&self) -> (&str, u16) {
         match &self.proxy {
             Some(proxy) => proxy.place(),
             None => (self.url.host(), self.url.port()),

@@ -1,0 +1,141 @@
+//! How a stream to a host comes about: its name is looked up and its addresses are tried, each for a bounded time.
+
+use std::future::{Future, poll_fn};
+use std::io;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use mcp_proto::limits::Limits;
+use mcp_proto::time::Instant;
+
+use crate::runtime::Runtime;
+use crate::wake::Promise;
+
+/// How patient whoever opens connections is.
+#[derive(Clone, Copy)]
+pub(in crate::client) struct Patience {
+    /// For looking up a name, and again for connecting to what it stands for.
+    time: Duration,
+    addresses: usize,
+}
+
+impl Patience {
+    pub(in crate::client) fn new(limits: &Limits) -> Self {
+        Self { time: limits.handshake, addresses: limits.addresses }
+    }
+
+    /// What a host stands for. The operating system is asked on a thread that may block, and goes on there when nobody
+    /// waits any more: it cannot be told to stop.
+    pub(in crate::client) async fn look_up<R: Runtime>(
+        self,
+        runtime: &R,
+        host: &str,
+        port: u16,
+    ) -> Result<Vec<SocketAddr>, String> {
+        if let Ok(address) = host.parse::<IpAddr>() {
+            return Ok(vec![SocketAddr::new(address, port)]);
+        }
+        let promise = Promise::default();
+        let (done, name) = (promise.clone(), host.to_owned());
+        let job = Box::new(move || {
+            let found = (name.as_str(), port).to_socket_addrs();
+            done.set(found.map(Iterator::collect));
+        });
+        if runtime.spawn_blocking(job).is_err() {
+            return Err(format!(
+                "cannot look up {host}: too many jobs that block; `Limits::blocking_jobs` is the bound"
+            ));
+        }
+        let found: Option<io::Result<Vec<SocketAddr>>> =
+            within(runtime, self.time, poll_fn(|cx| promise.poll_take(cx.waker()))).await;
+        match found {
+            Some(found) => found.map_err(|error| format!("cannot look up {host}: {error}")),
+            None => Err(format!("cannot look up {host}: no answer within {:?}", self.time)),
+        }
+    }
+
+    /// Connects to the first address that answers.
+    pub(in crate::client) async fn connect<R: Runtime>(
+        self,
+        runtime: &R,
+        addresses: &[SocketAddr],
+    ) -> Result<R::Stream, String> {
+        let mut why = String::from("its name stands for no address");
+        let mut now = runtime.now().mono;
+        let mut turns = self.turns(addresses, now);
+        while let Some((address, share)) = turns.next(now) {
+            why = match within(runtime, share, runtime.connect(address, share)).await {
+                Some(Ok(stream)) => return Ok(stream),
+                Some(Err(error)) if !is_late(&error) => format!("{}: {error}", address.ip()),
+                _ => format!("{}: no answer within {share:?}", address.ip()),
+            };
+            now = runtime.now().mono;
+        }
+        Err(why)
+    }
+
+    fn turns(self, addresses: &[SocketAddr], now: Instant) -> Turns<'_> {
+        Turns { left: addresses.get(..self.addresses).unwrap_or(addresses), deadline: now + self.time }
+    }
+}
+
+/// Addresses that have not been tried yet.
+struct Turns<'a> {
+    left: &'a [SocketAddr],
+    deadline: Instant,
+}
+
+impl Turns<'_> {
+    /// The next address, and its share of the time that is left: an equal one.
+    fn next(&mut self, now: Instant) -> Option<(SocketAddr, Duration)> {
+        let sharing = u32::try_from(self.left.len()).unwrap_or(u32::MAX);
+        let (address, left) = self.left.split_first()?;
+        self.left = left;
+        // What blocks has to end by itself, and takes a time of zero for a mistake.
+        let share = self.deadline.saturating_since(now) / sharing.max(1);
+        Some((*address, share.max(Duration::from_millis(1))))
+    }
+}
+
+/// Whether the time that was given is over, and not that of the operating system.
+fn is_late(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::TimedOut && error.raw_os_error().is_none()
+}
+
+/// Waits for something so long at most.
+pub(in crate::client) async fn within<R: Runtime, T>(
+    runtime: &R,
+    time: Duration,
+    waited: impl Future<Output = T>,
+) -> Option<T> {
+    let mut late = runtime.sleep_until(runtime.now().mono + time);
+    let mut waited = pin!(waited);
+    poll_fn(|cx| match waited.as_mut().poll(cx) {
+        Poll::Ready(value) => Poll::Ready(Some(value)),
+        Poll::Pending => late.as_mut().poll(cx).map(|()| None),
+    })
+    .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Addresses past `Limits::addresses` are not tried, and one that does not answer leaves time for the others.
+    #[test]
+    fn addresses_share_the_time() {
+        let mut limits = Limits::default();
+        (limits.handshake, limits.addresses) = (Duration::from_secs(12), 3);
+        let all: Vec<SocketAddr> = (1..=4).map(|port| ([192, 0, 2, 1], port).into()).collect();
+        let at = |seconds| Instant::new(Duration::from_secs(seconds));
+        let mut turns = Patience::new(&limits).turns(&all, at(100));
+        let mut next = |seconds| turns.next(at(seconds)).map(|(address, share)| (address.port(), share));
+        assert_eq!(next(100), Some((1, Duration::from_secs(4))));
+        assert_eq!(next(100), Some((2, Duration::from_secs(6))), "it was refused at once");
+        assert_eq!(next(500), Some((3, Duration::from_millis(1))), "the clock has leapt");
+        assert_eq!(next(100), None);
+        assert_eq!(Patience::new(&limits).turns(&all[..1], at(0)).next(at(0)).unwrap().1, limits.handshake);
+    }
+}
