@@ -111,7 +111,7 @@ macro_rules! parity {
             http_sse: clients_of_the_old_transport_are_served, handlers_ask_on_the_stream, changes_are_told_on_the_stream,
                 the_end_of_a_stream_ends_its_calls, what_is_no_message_is_refused, a_stream_is_of_whoever_opened_it,
                 streams_end_with_their_server, a_client_of_ours_speaks_the_old_transport, one_url_is_enough_for_either_transport,
-                a_client_hears_that_its_stream_has_ended;
+                a_client_hears_that_its_stream_has_ended, a_client_opens_a_lost_stream_again;
             hygiene: requests_that_are_not_admitted_are_told_why, connections_stay_in_step, event_streams_are_not_held_back,
                 a_body_that_drips_is_cut_off, pages_of_other_origins_are_let_in_where_that_is_asked_for,
                 jobs_of_blocking_handlers_are_bounded;

@@ -169,6 +169,10 @@ enum State {
         stream: Option<Instant>,
     },
     Open,
+    /// Waiting to open the stream again that everything comes on (HTTP with SSE).
+    Lost {
+        at: Instant,
+    },
     /// Waiting for the server to have ended the session.
     Ending {
         deadline: Instant,
@@ -369,6 +373,7 @@ impl Http {
             | State::Announcing { deadline }
             | State::Preparing { stream: Some(deadline) } => Some((deadline, WakeReason::Handshake)),
             State::Ending { deadline, .. } => Some((deadline, WakeReason::Farewell)),
+            State::Lost { at } => Some((at, WakeReason::Resume)),
             State::Preparing { stream: None } | State::Open | State::Closed => None,
         };
         let call = self.link.calls.next_deadline().map(|at| (at, WakeReason::Call));
@@ -397,6 +402,7 @@ impl Http {
             }
             State::Announcing { deadline } if deadline <= now => self.announced(now),
             State::Preparing { stream: Some(deadline) } if deadline <= now => self.listened(now),
+            State::Lost { at } if at <= now => self.find_again(now),
             State::Ending { deadline, .. } if deadline <= now => self.ended(),
             _ => {}
         }
@@ -500,13 +506,7 @@ impl Http {
 
     /// A session was lost: opens another, in which calls go on.
     fn reopen(&mut self, now: Instant) {
-        self.session = None;
-        self.give_up_preparing(now);
-        self.link.drop_requests();
-        self.drop_answers(now);
-        self.link.suspend_listening();
-        self.stop_listening();
-        self.generation = self.generation.wrapping_add(1);
+        self.leave_session(now);
         let offered = match self.link.envelope.take() {
             Some(envelope) => envelope.revision(),
             None => Revision::LATEST_LEGACY,
@@ -514,6 +514,17 @@ impl Http {
         let (negotiation, step) = Negotiation::again(self.link.config.era, offered);
         self.link.negotiation = negotiation;
         self.follow(now, step);
+    }
+
+    /// What belonged to the session is over, but for calls.
+    fn leave_session(&mut self, now: Instant) {
+        self.session = None;
+        self.give_up_preparing(now);
+        self.link.drop_requests();
+        self.drop_answers(now);
+        self.link.suspend_listening();
+        self.stop_listening();
+        self.generation = self.generation.wrapping_add(1);
     }
 
     /// Ends a call before its response has come.

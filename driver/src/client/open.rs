@@ -147,7 +147,8 @@ impl<R: Runtime> ClientBuilder<R> {
     }
 
     /// Connects to a server that speaks HTTP with SSE, the transport of 2024-11-05: the URL is that of its event
-    /// stream. [`http`](Self::http) finds out by itself, at the cost of two requests.
+    /// stream. [`http`](Self::http) finds out by itself, at the cost of two requests. A stream that is lost is opened
+    /// again, in another session, for as long as [`Limits::resume_total`](mcp_proto::limits::Limits::resume_total).
     ///
     /// # Errors
     /// When the URL is none that can be connected to, nobody answers, or no revision is agreed on.

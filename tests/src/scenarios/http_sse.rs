@@ -1,7 +1,12 @@
 //! HTTP with SSE, the transport of 2024-11-05, beside the MCP endpoint.
 
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
 use mcp_driver::model::Root;
-use mcp_driver::{CallError, Calls, Context, Era, EraChoice, Limits, Options, Registry, Tool};
+use mcp_driver::{CallError, Calls, Context, Era, EraChoice, Limits, Options, Proxy, Registry, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -292,7 +297,66 @@ fn call_echo<K: Kit>(client: &Client<K>) -> String {
     super::call::<K>(client, "echo", json!({ "text": "x" })).unwrap().text().into_owned()
 }
 
-/// With the stream ends the connection: calls fail at once, those under way and those to come.
+/// Passes on what goes between clients and a server, until it is cut.
+struct Relay {
+    url: String,
+    sockets: Arc<Mutex<Vec<TcpStream>>>,
+}
+
+impl Relay {
+    fn start<K: Kit>(host: &Host<K>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/sse", listener.local_addr().unwrap());
+        let server = host.url.trim_start_matches("http://").trim_end_matches("/mcp").to_owned();
+        let sockets: Arc<Mutex<Vec<TcpStream>>> = Arc::default();
+        let kept = sockets.clone();
+        thread::spawn(move || {
+            for client in listener.incoming().map_while(Result::ok) {
+                // The server may be gone by now, and the test over.
+                let Ok(server) = TcpStream::connect(&server) else { return };
+                for (mut from, mut to) in [(&client, &server), (&server, &client)]
+                    .map(|(from, to)| (from.try_clone().unwrap(), to.try_clone().unwrap()))
+                {
+                    thread::spawn(move || {
+                        let _ = std::io::copy(&mut from, &mut to);
+                        let _ = to.shutdown(Shutdown::Write);
+                    });
+                }
+                kept.lock().unwrap().extend([client, server]);
+            }
+        });
+        Self { url, sockets }
+    }
+
+    fn cut(&self) {
+        for socket in self.sockets.lock().unwrap().drain(..) {
+            let _ = socket.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+/// HTTPL-50 on this transport: a stream that is lost leads to another, in a session of its own. Calls under way fail at
+/// once, on both sides; later ones wait for the new session.
+pub fn a_client_opens_a_lost_stream_again<K: Kit>(_: &str) {
+    let host = start::<K>(|server| server);
+    let relay = Relay::start::<K>(&host);
+    let (tell, heard) = Events::new();
+    let builder = super::builder::<K>(EraChoice::Auto).proxy(Proxy::none()).roots([Root::new("file:///a")]);
+    let builder = builder.on_diagnostic(move |report| tell.tell(report.to_string()));
+    let client = K::wait(builder.http_sse(&relay.url)).unwrap();
+    let call = super::calling::<K>(&client, "wait");
+    host.events.expect("wait started");
+    relay.cut();
+    assert!(matches!(call.join(), Err(CallError::Broken { unsent: false, .. })));
+    host.events.expect("wait cancelled");
+    heard.expect("is opened again");
+    assert_eq!(call_echo::<K>(&client), "x");
+    assert_eq!(super::text::<K>(&client, "ask"), "1");
+    K::wait(client.close()).unwrap();
+    host.end();
+}
+
+/// With the server calls under way fail at once, and later ones have their time at most.
 pub fn a_client_hears_that_its_stream_has_ended<K: Kit>(program: &str) {
     let remote = Remote::start::<K>(program);
     let url = remote.url.replace("/mcp", "/sse");
@@ -304,6 +368,8 @@ pub fn a_client_hears_that_its_stream_has_ended<K: Kit>(program: &str) {
         let reply = call.join();
         assert!(matches!(reply, Err(CallError::Broken { .. })), "{reply:?}");
     }
-    let later = super::call::<K>(&client, "echo", json!({ "text": "x" }));
-    assert!(matches!(later, Err(CallError::Broken { unsent: true, .. })), "{later:?}");
+    let options = Options::new().timeout(Duration::from_millis(200));
+    let later = K::wait(client.call_tool_with("echo", json!({ "text": "x" }), options));
+    assert!(matches!(later, Err(CallError::TimedOut { .. })), "{later:?}");
+    K::wait(client.close()).unwrap();
 }

@@ -13,7 +13,7 @@ use crate::time::Instant;
 use crate::wire::jsonrpc::{self, Incoming, Message, RequestId, Response};
 use alloc::borrow::ToOwned;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use serde_json::value::RawValue;
 
 /// What an exchange brought.
@@ -63,6 +63,9 @@ impl Http {
             && matches!(status, 429 | 502..=504)
         {
             // Trouble on the way says nothing about the era.
+            if self.was_greeted() {
+                return self.stream_lost(now, &error.to_string());
+            }
             let error = error.clone();
             return self.finish(error);
         }

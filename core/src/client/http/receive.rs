@@ -165,6 +165,7 @@ impl Http {
             Purpose::Opening if decoder.is_some() => {
                 self.conclude(now, Purpose::Opening, Outcome::Failed(broken(reason.into())));
             }
+            Purpose::Opening if self.was_greeted() => self.stream_lost(now, reason),
             Purpose::Opening => self.finish(CallError::Broken { reason: reason.into(), unsent: true }),
             Purpose::Call(call) if unsent && self.try_later(now, call, Duration::ZERO) => {}
             Purpose::Call(_) => {
@@ -215,8 +216,10 @@ impl Http {
                     {
                         exchange.inflated = 0;
                     }
-                    if purpose == Purpose::Listen {
-                        self.heard_something();
+                    match purpose {
+                        Purpose::Listen => self.heard_something(),
+                        Purpose::Stream => self.heard_on_stream(),
+                        _ => {}
                     }
                     let found = self.text(now, id, purpose, data);
                     if found {
@@ -234,6 +237,8 @@ impl Http {
                 SseItem::Retry(delay) => {
                     if purpose == Purpose::Listen {
                         self.listening.retry = Some(delay);
+                    } else if let Some(sse) = self.sse.as_mut().filter(|_| purpose == Purpose::Stream) {
+                        sse.retry = Some(delay);
                     } else if let Some(flight) = purpose.call().and_then(|call| self.flights.get_mut(&call)) {
                         flight.retry = Some(delay);
                     }

@@ -4,8 +4,10 @@
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#httpsse-transport-2024-11-05>
 
 use super::exchange::Purpose;
-use super::outcome::Outcome;
-use super::{Endpoint, ExchangeId, Http, HttpRequest, State};
+use super::outcome::{Outcome, broken};
+use super::resume::MAX_RETRY;
+use super::{Endpoint, ExchangeId, Flight, Http, HttpRequest, State};
+use crate::client::calls::CallId;
 use crate::client::config::Config;
 use crate::client::negotiate::{Answer, Negotiation, Step};
 use crate::dialect::Revision;
@@ -13,7 +15,7 @@ use crate::entropy::Seed;
 use crate::error::{ApiMisuse, CallError, code};
 use crate::head::ResponseHead;
 use crate::text;
-use crate::time::{Instant, Now};
+use crate::time::{Duration, Instant, Now};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
@@ -29,6 +31,20 @@ pub(super) struct Sse {
     /// The handshake is to offer this revision.
     revision: Revision,
     why: Why,
+    /// Since when there is a stream.
+    since: Option<Instant>,
+    /// What the server said about reconnecting.
+    pub(super) retry: Option<Duration>,
+    /// The stream was lost, and nothing has come on another since the handshake there.
+    lost: Option<Lost>,
+}
+
+/// Attempts to open the stream again.
+#[derive(Clone, Copy)]
+struct Lost {
+    /// When that is given up.
+    until: Instant,
+    fruitless: u32,
 }
 
 /// Why this transport is tried.
@@ -75,9 +91,11 @@ impl Http {
         let limits = &self.link.config.limits;
         let deadline = now + if matches!(why, Why::Told) { limits.request } else { limits.probe };
         self.offered_session = None;
+        let before = self.sse.take();
+        let (lost, retry) = before.map_or((None, None), |before| (before.lost, before.retry));
         let head = self.plain_head("GET", None);
         let stream = self.send(Purpose::Stream, HttpRequest { head, body: Vec::new() }, None);
-        self.sse = Some(Sse { stream, messages: None, revision, why });
+        self.sse = Some(Sse { stream, messages: None, revision, why, since: None, retry, lost });
         self.state = State::Finding { deadline };
     }
 
@@ -122,6 +140,9 @@ impl Http {
         let kind = head.headers.text("content-type").unwrap_or_default();
         let kind = kind.split(';').next().unwrap_or_default().trim();
         if head.status == 200 && kind.eq_ignore_ascii_case("text/event-stream") {
+            if let Some(sse) = &mut self.sse {
+                sse.since = Some(now);
+            }
             return true;
         }
         self.retire(now, id);
@@ -138,6 +159,9 @@ impl Http {
     /// The server does not speak HTTP with SSE either.
     pub(super) fn no_stream(&mut self, now: Instant, found: String) {
         let detail = format!("expected an event stream that begins with `endpoint` (HTTP with SSE), {found}");
+        if self.was_greeted() {
+            return self.lose_stream(now, &detail);
+        }
         let Some(Sse { stream, why, .. }) = self.sse.take() else { return };
         match why {
             Why::Told => self.finish(CallError::Invalid { reason: detail }),
@@ -208,14 +232,72 @@ impl Http {
         }
     }
 
-    /// The stream has ended, and with it the connection.
+    /// The stream has ended, and with it the session; it is opened again, if there was one.
     pub(super) fn stream_lost(&mut self, now: Instant, reason: &str) {
         match self.state {
+            _ if self.was_greeted() => self.lose_stream(now, reason),
             State::Finding { .. } => self.no_stream(now, format!("found none: {reason}")),
             _ => {
                 let reason = format!("the event stream from the server ended: {reason}");
                 self.finish(CallError::Broken { reason, unsent: false });
             }
         }
+    }
+
+    /// Whether a stream that is lost now is one that is worth opening again.
+    pub(super) fn was_greeted(&self) -> bool {
+        self.sse.is_some() && self.link.details.is_some()
+    }
+
+    /// Something has come on the stream that belongs to no handshake.
+    pub(super) fn heard_on_stream(&mut self) {
+        if let Some(sse) = self.sse.as_mut().filter(|_| matches!(self.state, State::Open)) {
+            sse.lost = None;
+        }
+    }
+
+    /// A session is its stream, so another stream is another session, as after HTTP status 404 with Streamable HTTP.
+    fn lose_stream(&mut self, now: Instant, reason: &str) {
+        let limits = &self.link.config.limits;
+        let (floor, total) = (limits.retry_floor, limits.resume_total);
+        let Some(sse) = &mut self.sse else { return };
+        let lasted = sse.since.take().is_some_and(|since| now.saturating_since(since) >= MAX_RETRY);
+        let Lost { until, fruitless } =
+            sse.lost.filter(|_| !lasted).unwrap_or(Lost { until: now + total, fruitless: 0 });
+        let wait = self.link.backoff.wait(fruitless).max(sse.retry.unwrap_or_default().max(floor));
+        let at = now + wait;
+        if at > until {
+            let reason = format!(
+                "the event stream from the server ended, and could not be opened again within {total:?}: {reason}"
+            );
+            return self.finish(broken(reason));
+        }
+        sse.lost = Some(Lost { until, fruitless: fruitless.saturating_add(1) });
+        sse.messages = None;
+        if let Some(envelope) = self.link.envelope.take() {
+            sse.revision = envelope.revision();
+        }
+        self.diagnose(format!("the event stream from the server ended, and is opened again: {reason}"));
+        self.leave_session(now);
+        self.state = State::Lost { at };
+        while let Some((&exchange, _)) = self.exchanges.last_key_value() {
+            self.cut(exchange);
+        }
+        // What is held, or waits to be sent again, is not known to the lost session.
+        let sent = |(call, flight): (&CallId, &Flight)| {
+            let waits = flight.at.is_some() || self.again.contains(call);
+            (!waits && !self.is_call_held(*call)).then_some(*call)
+        };
+        let sent: Vec<CallId> = self.flights.iter().filter_map(sent).collect();
+        for call in sent {
+            self.session_lost(now, call, self.generation);
+        }
+    }
+
+    /// The time to open the stream again has come.
+    pub(super) fn find_again(&mut self, now: Instant) {
+        let Some(revision) = self.sse.as_ref().map(|sse| sse.revision) else { return };
+        self.link.negotiation = Negotiation::again(self.link.config.era, revision).0;
+        self.find_messages(now, revision, Why::Told);
     }
 }

@@ -1,6 +1,7 @@
 //! HTTP with SSE, the transport of 2024-11-05.
 
 use super::*;
+use crate::client::http::resume::MAX_RETRY;
 
 const OLD: &str = "{'protocolVersion':'2024-11-05','capabilities':{'tools':{}}}";
 
@@ -181,15 +182,196 @@ fn a_refused_message_fails_its_call() {
     assert!(!peer.http.is_closed());
 }
 
-/// A session is its stream: with it end the calls and the connection.
+/// A stream that ends before the handshake is over ends the connection: there is nothing to go on with.
 #[test]
-fn the_end_of_the_stream_ends_the_connection() {
-    let (mut peer, stream) = Peer::old();
-    let (pending, sent) = peer.start(&CallTool::new("a"));
-    peer.taken(&sent);
+fn a_first_stream_that_ends_is_the_end() {
+    let mut peer = Peer::sse(config());
+    let stream = peer.one();
+    peer.told(&stream, "/messages");
+    let initialize = peer.one();
+    peer.taken(&initialize);
     peer.end(&stream);
     assert!(matches!(peer.closed(), Some(CallError::Broken { unsent: false, .. })));
-    assert!(matches!(peer.take(&pending), Err(CallError::Broken { unsent: false, .. })));
+    peer.is_empty();
+}
+
+impl Peer {
+    /// The client opens the stream again, at the moment that it names, and the server greets it.
+    fn comes_back(&mut self, messages: &str) -> Sent {
+        self.none();
+        self.http.handle_timeout(self.now);
+        self.none();
+        let mut sent = Vec::new();
+        while sent.is_empty() {
+            self.now.mono = self.http.poll_timeout().unwrap();
+            assert_eq!(self.http.wake_reason(), Some(WakeReason::Resume));
+            self.http.handle_timeout(self.now);
+            sent = self.sent();
+        }
+        let stream = sent.remove(0);
+        assert_eq!((&*stream.request.head.method, &*stream.request.head.target), ("GET", "/a/sse"));
+        self.told(&stream, messages);
+        let initialize = self.one();
+        assert_eq!(
+            (&*initialize.request.head.target, initialize.method().as_str()),
+            (messages, "initialize")
+        );
+        self.taken(&initialize);
+        self.says(&stream, &initialize, OLD);
+        let notice = self.one();
+        assert_eq!(notice.method(), "notifications/initialized");
+        self.taken(&notice);
+        stream
+    }
+}
+
+/// HTTPL-50 on this transport, where a session is its stream: a lost one leads to another stream and another handshake.
+/// Calls that may have been carried out fail, those that do no harm twice are made again, and new ones wait.
+#[test]
+fn a_stream_that_is_lost_is_another_session() {
+    let (mut peer, stream) = Peer::old();
+    let (lost, sent) = peer.start(&CallTool::new("a"));
+    peer.taken(&sent);
+    let (unread, _on_its_way) = peer.start(&CallTool::new("b"));
+    let (read, sent) = peer.start(&ListTools::default());
+    peer.taken(&sent);
+    let (unsent, sent) = peer.start(&CallTool::new("c"));
+    peer.http.handle_failed(peer.now, sent.exchange, "no route", true);
+    peer.end(&stream);
+    for pending in [&lost, &unread] {
+        assert!(matches!(peer.take(pending), Err(CallError::Broken { unsent: false, .. })));
+    }
+    assert!(peer.diagnostics()[0].contains("the server closed it"));
+    let waiting = peer.http.start(peer.now, &CallTool::new("d"), CallOptions::new()).unwrap();
+    peer.wait(0);
+    let stream = peer.comes_back("/messages?sessionId=t");
+    let mut sent = peer.sent();
+    // The one that was never sent has a time of its own.
+    peer.wait(5_000);
+    sent.extend(peer.sent());
+    let mut methods: Vec<_> = sent.iter().map(Sent::method).collect();
+    methods.sort();
+    assert_eq!(methods, ["tools/call", "tools/call", "tools/list"]);
+    for sent in &sent {
+        assert_eq!(sent.request.head.target, "/messages?sessionId=t");
+        peer.taken(sent);
+        let result = if sent.method() == "tools/list" { "{'tools':[]}" } else { "{'content':[]}" };
+        peer.says(&stream, sent, result);
+    }
+    assert!(peer.take(&read).is_ok() && peer.take(&unsent).is_ok() && peer.take(&waiting).is_ok());
+    assert!(!peer.http.is_closed());
+}
+
+/// What is made again is made again once.
+#[test]
+fn a_call_is_not_made_again_for_ever() {
+    let (mut peer, mut stream) = Peer::old();
+    let (read, sent) = peer.start(&ListTools::default());
+    peer.taken(&sent);
+    peer.end(&stream);
+    stream = peer.comes_back("/m");
+    let again = peer.one();
+    assert_eq!(again.method(), "tools/list");
+    peer.taken(&again);
+    peer.end(&stream);
+    peer.comes_back("/m");
+    assert!(matches!(peer.take(&read), Err(CallError::Broken { unsent: false, .. })));
+    peer.none();
+}
+
+/// What the server has asked is of no use to another session.
+#[test]
+fn questions_of_a_lost_stream_are_taken_back() {
+    let capabilities =
+        crate::model::ClientCapabilities { roots: Some(Default::default()), ..Default::default() };
+    let (mut peer, stream) = Peer::old_with(config().capabilities(capabilities));
+    peer.event(&stream, "{'jsonrpc':'2.0','id':'q','method':'roots/list'}");
+    assert!(matches!(peer.events()[..], [Event::Asked { .. }]));
+    peer.end(&stream);
+    assert!(peer.events().iter().any(|event| matches!(event, Event::Retracted(_))));
+}
+
+/// Attempts in vain are made less and less often, and end: after `Limits::resume_total` the connection is over. Whatever
+/// keeps the stream from coming back counts.
+#[test]
+fn a_stream_that_does_not_come_back_is_given_up() {
+    type Fails = fn(&mut Peer, &Sent);
+    let fails: [Fails; 6] = [
+        |peer, stream| peer.http.handle_failed(peer.now, stream.exchange, "refused", true),
+        |peer, stream| peer.whole(stream, ResponseHead::new(503), ""),
+        |peer, stream| peer.whole(stream, ResponseHead::new(404), ""),
+        |peer, stream| {
+            peer.stream(stream);
+            peer.end(stream);
+        },
+        |peer, stream| {
+            peer.told(stream, "/m");
+            let initialize = peer.one();
+            peer.whole(&initialize, ResponseHead::new(502), "");
+        },
+        |peer, stream| {
+            peer.told(stream, "/m");
+            let initialize = peer.one();
+            peer.taken(&initialize);
+            peer.says(stream, &initialize, OLD);
+            let notice = peer.one();
+            peer.taken(&notice);
+            peer.end(stream);
+        },
+    ];
+    for fails in fails {
+        let (mut peer, stream) = Peer::old();
+        let begin = peer.now.mono;
+        peer.end(&stream);
+        let mut waits = Vec::new();
+        while !peer.http.is_closed() {
+            let at = peer.http.poll_timeout().unwrap();
+            waits.push(at.saturating_since(peer.now.mono));
+            peer.now.mono = at;
+            peer.http.handle_timeout(peer.now);
+            let stream = peer.one();
+            fails(&mut peer, &stream);
+        }
+        assert!(waits[0] <= Duration::from_secs(1) && waits[0] >= Duration::from_millis(500), "{waits:?}");
+        assert!(waits.len() < 30 && waits.iter().all(|wait| *wait <= MAX_RETRY), "{waits:?}");
+        let spent = peer.now.mono.saturating_since(begin);
+        let total = Limits::default().resume_total;
+        assert!(spent <= total && spent > total - MAX_RETRY, "{spent:?}");
+        assert!(matches!(peer.closed(), Some(CallError::Broken { reason, .. }) if reason.contains("300s")));
+        peer.is_empty();
+    }
+}
+
+/// A stream that brought something, or was there for long, is worth as many attempts as the first.
+#[test]
+fn a_stream_that_was_of_use_is_opened_again_as_often_as_it_is_lost() {
+    for of_use in [
+        |peer: &mut Peer, stream: &Sent| peer.event(stream, "{'jsonrpc':'2.0','id':'q','method':'ping'}"),
+        |peer: &mut Peer, _: &Sent| peer.wait(30_000),
+    ] {
+        let (mut peer, mut stream) = Peer::old();
+        for _ in 0..40 {
+            of_use(&mut peer, &stream);
+            peer.sent();
+            peer.end(&stream);
+            let wait = peer.http.poll_timeout().unwrap().saturating_since(peer.now.mono);
+            assert!(wait <= Duration::from_secs(1), "{wait:?}");
+            peer.aborted();
+            stream = peer.comes_back("/m");
+        }
+        assert!(!peer.http.is_closed());
+    }
+}
+
+/// B30 on this transport: what the server said about reconnecting is heeded.
+#[test]
+fn the_server_says_when_to_come_back() {
+    let (mut peer, stream) = Peer::old();
+    peer.body(&stream, "retry: 7000\n\n");
+    peer.end(&stream);
+    assert_eq!(peer.http.poll_timeout().unwrap().saturating_since(peer.now.mono), Duration::from_secs(7));
+    peer.http.close(peer.now);
+    peer.none();
     peer.is_empty();
 }
 
