@@ -25,6 +25,8 @@ pub struct Policy {
     pub useless: bool,
     /// Access tokens that are good.
     pub good: Vec<String>,
+    /// What the last token was asked for.
+    pub resource: String,
     /// The scopes that the user agreed to last, or by telling nobody here.
     scope: String,
     issued: usize,
@@ -47,6 +49,7 @@ impl AuthorizationServer {
             refresh: None,
             useless: false,
             good: Vec::new(),
+            resource: String::new(),
             scope: "use".into(),
             issued: 0,
         };
@@ -140,6 +143,7 @@ impl Policy {
             return (400, json!({ "error": "invalid_grant" }).to_string());
         }
         self.issued += 1;
+        self.resource.clone_from(&asked["resource"]);
         let refresh = format!("r-{}", self.issued);
         // The server reads from it what it is for.
         let token = format!("t-{}.{}", self.issued, self.scope.replace(' ', "+"));

@@ -33,6 +33,11 @@ impl Gate {
         wakers.into_iter().for_each(Waker::wake);
     }
 
+    /// Lets nobody through from now on.
+    pub fn close(&self) {
+        self.0.0.lock().unwrap().open = false;
+    }
+
     pub async fn wait(&self) {
         poll_fn(|cx| {
             let mut state = self.0.0.lock().unwrap();

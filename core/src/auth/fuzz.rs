@@ -56,7 +56,8 @@ fn flow<'a>(refusal: Refusal, mut lines: impl Iterator<Item = &'a str>) -> Resul
             }
             Step::Done(grant) => {
                 let Ok(server) = Url::parse(SERVER) else { panic!("a URL") };
-                let Ok(headers) = grant.authorize_request(now, "POST", &server, None) else {
+                let Ok(headers) = grant.authorize_request(now, "POST", &server, &server.target(), None)
+                else {
                     panic!("for this server")
                 };
                 let value = headers.get("authorization").unwrap_or_default();

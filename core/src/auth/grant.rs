@@ -77,23 +77,34 @@ impl Grant {
 
     /// The header fields that authorize a request (AUTH-55): for a token that is bound to a key, with a fresh proof.
     ///
+    /// `server` is the URL that the application has configured, and `target` what the request asks of its origin,
+    /// path and query. That may be another path: where the `endpoint` event of HTTP with SSE or a redirect of that
+    /// server leads to. No target leads to another origin.
+    ///
     /// # Errors
     ///
-    /// If the request does not go to the server that the token was issued for, or needs a proof that cannot be
-    /// made.
+    /// If the token was not issued for the server; if the target is none, or its path has `.` or `..` in it, which
+    /// lead to where it does not say; if a proof is needed that cannot be made.
     pub fn authorize_request(
         &self,
         now: Now,
         method: &str,
-        url: &Url,
+        server: &Url,
+        target: &str,
         dpop: Option<&mut Dpop>,
     ) -> Result<Headers, FlowError> {
-        let fail =
-            |fault| FlowError::new(Stage::Start, Some(url.without_query().into()), fault, Record::default());
-        if !self.is_for(url) {
-            let expected = alloc::format!("a request below `{}`", crate::text::excerpt(&self.resource));
-            return Err(fail(Fault::new(FlowErrorKind::Misuse, expected, "one for another resource")));
+        let fail = |fault| {
+            FlowError::new(Stage::Request, Some(server.without_query().into()), fault, Record::default())
+        };
+        if !self.is_for(server) {
+            let expected = alloc::format!("a server below `{}`", crate::text::excerpt(&self.resource));
+            return Err(fail(Fault::new(FlowErrorKind::Misuse, expected, "another one")));
         }
+        let url = target.starts_with('/').then(|| server.at(target).ok()).flatten();
+        let Some(url) = url.filter(|url| !url.has_dot_segments()) else {
+            let expected = "a path and query, without `.` and `..` in the path";
+            return Err(fail(Fault::new(FlowErrorKind::Misuse, expected, "another target")));
+        };
         let token = self.access_token.as_str();
         if self.token_type == TokenType::Bearer {
             return Ok(Headers::new().with("Authorization", alloc::format!("Bearer {token}")));
@@ -105,7 +116,7 @@ impl Grant {
                 "none",
             )));
         };
-        let proof = dpop.proof(now, method, url, Some(&self.access_token)).map_err(fail)?;
+        let proof = dpop.proof(now, method, &url, Some(&self.access_token)).map_err(fail)?;
         Ok(Headers::new().with("Authorization", alloc::format!("DPoP {token}")).with("DPoP", proof))
     }
 

@@ -32,6 +32,8 @@ pub enum Stage {
     Token,
     /// Asking for another one with a refresh token.
     Refresh,
+    /// Using a token.
+    Request,
 }
 
 impl fmt::Display for Stage {
@@ -46,6 +48,7 @@ impl fmt::Display for Stage {
             Self::Exchange => "token exchange",
             Self::Token => "token request",
             Self::Refresh => "token refresh",
+            Self::Request => "authorized request",
         })
     }
 }

@@ -255,7 +255,8 @@ fn a_client_without_anything_gets_a_token() {
     assert_eq!(world.urls(), [RESOURCE, METADATA, REGISTER, TOKEN]);
     assert_eq!(grant.issuer, ISSUER);
     assert_eq!(grant.expires, Some(Duration::from_secs(1_003_600)));
-    let headers = grant.authorize_request(now(), "POST", &Url::parse(SERVER).unwrap(), None).unwrap();
+    let server = Url::parse(SERVER).unwrap();
+    let headers = grant.authorize_request(now(), "POST", &server, "/api/mcp", None).unwrap();
     assert_eq!(headers.text("authorization"), Some("Bearer at-1"));
     assert_eq!(headers.len(), 1);
 }

@@ -1,5 +1,6 @@
 //! Which HTTP requests are let in, judged from the head alone and before any byte of the body is read.
 
+use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 
@@ -67,6 +68,17 @@ impl Default for HttpPolicy {
 }
 
 impl HttpPolicy {
+    /// The protected resource whose metadata is served at this path: that of the MCP endpoint, or that of the streams of
+    /// HTTP with SSE where they are no part of it.
+    pub(super) fn resource_described_at(&self, path: &str) -> Option<Cow<'_, ResourceServer>> {
+        let server = self.resource_server.as_ref()?;
+        if server.serves_metadata_at(path) {
+            return Some(Cow::Borrowed(server));
+        }
+        let streams = server.at(&self.http_sse.as_ref()?.sse);
+        streams.serves_metadata_at(path).then_some(streams)
+    }
+
     /// The path of the endpoint; `None` lets every path in.
     #[must_use]
     pub fn path(mut self, path: Option<String>) -> Self {

@@ -7,6 +7,7 @@ mod metadata;
 mod tests;
 mod url;
 
+use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -49,6 +50,11 @@ pub struct ResourceServer {
 impl ResourceServer {
     /// A server by its URL, as clients know it: that of its endpoint, such as `https://mcp.example.com/mcp`.
     /// Tokens must have been issued for it.
+    ///
+    /// Where [HTTP with SSE](super::HttpPolicy::http_sse) is served besides, at a path that is not below this URL's,
+    /// its clients find metadata of that path, and bring tokens that were issued for it, such as
+    /// `https://mcp.example.com/sse`. Those are accepted there, and so are tokens for this URL. Authorization servers
+    /// that have to know their resources need both; with the origin alone as the URL there is one.
     pub fn new(resource: impl Into<String>) -> Self {
         Self {
             resource: resource.into(),
@@ -166,6 +172,20 @@ impl ResourceServer {
         }
     }
 
+    /// The resource at this path of the server: this one, or, where the path is no part of it, another beside it with the
+    /// same demands. Clients look for metadata of the URL that they know (AUTH-12), and what they find there is what
+    /// their tokens are for; those for this resource do as well.
+    pub(super) fn at(&self, path: &str) -> Cow<'_, Self> {
+        let Some(url) = Url::parse(&self.resource) else { return Cow::Borrowed(self) };
+        let below = path.strip_prefix(url.path.trim_end_matches('/'));
+        if below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {
+            return Cow::Borrowed(self);
+        }
+        let resource = alloc::format!("{}{path}", url.origin());
+        let beside = Self { resource, ..self.clone() };
+        Cow::Owned(beside.audience(self.resource.clone()))
+    }
+
     /// Who makes a request with a token that the application has found to be valid.
     pub(super) fn admit(&self, now: Now, grant: Grant) -> Result<Arc<Principal>, AuthRefusal> {
         let Grant { principal, audiences, audience_checked, expires } = grant;
@@ -194,11 +214,12 @@ impl ResourceServer {
     }
 
     fn is_named(&self, audience: &str) -> bool {
-        self.audiences.contains(audience)
-            || match (canonical(audience), canonical(&self.resource)) {
-                (Some(audience), Some(resource)) => audience == resource,
-                _ => audience == self.resource,
-            }
+        let named = canonical(audience);
+        let is = |name: &String| match (&named, canonical(name)) {
+            (Some(named), Some(name)) => *named == name,
+            _ => audience == name,
+        };
+        is(&self.resource) || self.audiences.iter().any(is)
     }
 
     /// Everything that a request needs: of this method, for something that needs `own`. All of it is asked for

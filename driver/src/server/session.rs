@@ -45,7 +45,8 @@ impl<R: Runtime> Server<R> {
     /// Deprecated by the specification since revision 2025-03-26, which is told the [error hook](Self::on_error)
     /// once, when the first client comes. Each stream is a session that lasts as long as it, in this process, and
     /// counts against [`Limits::sessions`](mcp_proto::limits::Limits::sessions); hosts, origins, tokens and
-    /// [owners](Self::session_owner) are judged as on the MCP endpoint.
+    /// [owners](Self::session_owner) are judged as on the MCP endpoint. To authorization servers the stream is a resource
+    /// of its own, unless it is below the URL of the [`ResourceServer`](crate::ResourceServer), which says more.
     ///
     /// <https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse>
     #[must_use]

@@ -4,7 +4,9 @@ use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Mutex;
 
-use mcp_driver::auth::{Authorize, Config, FileStore, GrantStore, MemoryStore, Visit};
+use mcp_driver::auth::{
+    Authorize, Config, FileStore, GrantStore, GrantType, MemoryStore, Registration, Visit,
+};
 use mcp_driver::model::{ElicitRequestFormParams, ElicitResult};
 use mcp_driver::proto::head::ResponseHead;
 use mcp_driver::{
@@ -29,17 +31,34 @@ struct Confirm {
 
 /// A server whose tool `mow` needs more than the rest of it does.
 fn protected<K: Kit>(by: &AuthorizationServer) -> Host<K> {
+    protected_with::<K>(by, |server| server, None)
+}
+
+/// With somebody who is told of each token, and lets it be judged when the gate is open.
+fn protected_with<K: Kit>(
+    by: &AuthorizationServer,
+    change: impl FnOnce(Server<K>) -> Server<K>,
+    watch: Option<(Tell, Gate)>,
+) -> Host<K> {
     let free = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = free.local_addr().unwrap().to_string();
     // Its URL is part of what the server says, so its port has to be known beforehand.
     drop(free);
     let url = format!("http://{address}/mcp");
     let resource = ResourceServer::new(&url).authorization_server(&by.url).scopes(["use"]);
-    let (policy, audience) = (by.policy.clone(), url.clone());
+    let policy = by.policy.clone();
     let verify = move |token: BearerToken| {
-        let good = policy.lock().unwrap().good.iter().any(|good| good == token.as_str());
-        let scopes = token.as_str().split_once('.').filter(|_| good).ok_or(AuthRefusal::Invalid)?.1;
-        Ok(Grant::new(Principal::new("ada").scopes(scopes.split('+'))).audience(&audience))
+        let (policy, watch) = (policy.clone(), watch.clone());
+        async move {
+            if let Some((tell, gate)) = watch {
+                tell.tell("judging");
+                gate.wait().await;
+            }
+            let policy = policy.lock().unwrap();
+            let good = policy.good.iter().any(|good| good == token.as_str());
+            let scopes = token.as_str().split_once('.').filter(|_| good).ok_or(AuthRefusal::Invalid)?.1;
+            Ok(Grant::new(Principal::new("ada").scopes(scopes.split('+'))).audience(&policy.resource))
+        }
     };
     let server = Server::<K>::new("protected", "1")
         .tool(Tool::new("who"), |_: Nothing, cx: Context| {
@@ -51,7 +70,7 @@ fn protected<K: Kit>(by: &AuthorizationServer) -> Host<K> {
             Ok(really.to_string())
         })
         .resource_server(resource, verify);
-    let server = K::wait(server.bind_http(address)).unwrap();
+    let server = K::wait(change(server).bind_http(address)).unwrap();
     let stop = server.stop_handle();
     let served = background::<K, _>(move || K::wait(server.serve()));
     let (_, events) = Events::new();
@@ -214,6 +233,66 @@ pub fn a_token_that_is_never_taken_is_given_up<K: Kit>(_: &str) {
     by.set(|policy| policy.useless = false);
     assert_eq!(text::<K>(&client, "who"), "ada", "a later call tries again");
     host.end();
+}
+
+/// AUTH-65, B78: calls that are refused at the same time are one refusal: the user is asked once, and all are given up.
+pub fn many_calls_whose_token_is_never_taken_ask_once<K: Kit>(_: &str) {
+    for many in [2, 12] {
+        let by = AuthorizationServer::start();
+        let (tell, judged) = Events::new();
+        let gate = Gate::default();
+        let host = protected_with::<K>(&by, |server| server, Some((tell, gate.clone())));
+        let (tell, _events) = Events::new();
+        gate.open();
+        let client = connect(EraChoice::Modern, &host, visiting(tell)).unwrap();
+        assert_eq!(text::<K>(&client, "who"), "ada");
+        judged.others();
+        by.set(|policy| (policy.useless, policy.good) = (true, Vec::new()));
+        let before = asked(&by).len();
+        gate.close();
+        let calls: Vec<_> = (0..many)
+            .map(|number| calling::<K>(&client, if number % 3 == 1 { "mow" } else { "who" }))
+            .collect();
+        for _ in 0..many {
+            judged.expect("judging");
+        }
+        gate.open();
+        for call in calls {
+            let error = call.join().unwrap_err();
+            assert!(error.to_string().contains("does not take the token"), "{error}");
+        }
+        assert_eq!(
+            asked(&by)[before..],
+            ["token refresh_token 200", "authorize use", "token authorization_code 200"]
+        );
+        host.end();
+    }
+}
+
+/// AUTH-12, AUTH-55, AUTH-57, SSEL-03: the stream of HTTP with SSE and the path for its messages are of one server: what is
+/// got for the one goes to the other, is renewed, and is for the URL that the client was given.
+pub fn the_old_transport_is_authorized_as_well<K: Kit>(_: &str) {
+    for found_out in [false, true] {
+        let by = AuthorizationServer::start();
+        let host = protected_with::<K>(&by, |server| server.http_sse("/sse", "/messages"), None);
+        let url = host.url.replace("/mcp", "/sse");
+        let (tell, events) = Events::new();
+        let builder = builder::<K>(EraChoice::Auto).authorize(visiting(tell));
+        let client = if found_out { builder.http(&*url) } else { builder.http_sse(&*url) };
+        let client = K::wait(client).unwrap();
+        events.expect("visited http://127.0.0.1:");
+        assert_eq!(text::<K>(&client, "who"), "ada");
+        assert_eq!(by.policy.lock().unwrap().resource, url);
+        by.set(|policy| policy.good.clear());
+        assert_eq!(text::<K>(&client, "who"), "ada");
+        let all = asked(&by);
+        assert_eq!(
+            all,
+            ["register", "authorize use", "token authorization_code 200", "token refresh_token 200"]
+        );
+        K::wait(client.close()).unwrap();
+        host.end();
+    }
 }
 
 /// AUTH-65: calls that need authorization at the same time have one flow, and go on or fail with its outcome.
@@ -379,6 +458,47 @@ pub fn nobody_waits_for_a_browser_in_vain<K: Kit>(_: &str) {
     K::wait(client.close()).unwrap();
     assert!(matches!(call.join().unwrap_err(), CallError::Broken { .. }));
     host.end();
+}
+
+/// AUTH-55, AUTH-57, B37: a server that redirects at its own origin gets the token there, too; one that redirects to where
+/// nobody can tell is not sent anything, and the error says so.
+pub fn a_token_follows_a_redirect_at_its_origin<K: Kit>(_: &str) {
+    for (place, fails_with) in [("/v2/here", "418"), ("/v2/%2e%2e/here", "without `.` and `..`")] {
+        let (tell, events) = Events::new();
+        let exchanger = move |outgoing: Outgoing, mut response: Response| {
+            let token = outgoing.head.headers.text("authorization").unwrap_or("no token").to_owned();
+            let target = outgoing.head.target.clone();
+            let (mut head, mut body) = (ResponseHead::new(401), "");
+            if target == "/mcp" {
+                head = ResponseHead::new(307);
+                head.headers.push("Location", place);
+            } else if target.starts_with("/.well-known/") {
+                head = ResponseHead::new(200);
+                body = r#"{"resource":"https://h.example/mcp","issuer":"https://h.example","authorization_servers":
+                    ["https://h.example"],"authorization_endpoint":"https://h.example/a",
+                    "token_endpoint":"https://h.example/t"}"#;
+            } else if target == "/t" {
+                head = ResponseHead::new(200);
+                body = r#"{"access_token":"t-1","token_type":"Bearer"}"#;
+            } else if token == "Bearer t-1" {
+                head = ResponseHead::new(418);
+            }
+            tell.tell(format!("{target} {token}"));
+            response.head(head);
+            response.body(body.as_bytes());
+            response.end(End::Complete);
+            std::future::ready(())
+        };
+        let config = Config::new("Spokes")
+            .registered("https://h.example", Registration::new("c-1").secret("s"))
+            .grant(GrantType::ClientCredentials);
+        let client = builder::<K>(EraChoice::Modern).authorize(config).exchanger(exchanger);
+        let error = K::wait(client.http("https://h.example/mcp")).unwrap_err();
+        assert!(error.to_string().contains(fails_with), "{error}");
+        let seen = events.others();
+        assert_eq!(seen[..2], ["/mcp no token".to_owned(), format!("{place} no token")]);
+        assert_eq!(seen.contains(&format!("{place} Bearer t-1")), place == "/v2/here", "{seen:?}");
+    }
 }
 
 /// AUTH-42, AUTH-55: an HTTP client of the application carries the requests of a flow, too; each host gets what is its own.

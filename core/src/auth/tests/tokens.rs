@@ -277,9 +277,34 @@ fn a_token_does_not_leave_its_resource() {
         "https://h.example:8443/api/mcp",
         "https://h.example/other",
     ] {
-        let error = grant.authorize_request(now(), "POST", &Url::parse(url).unwrap(), None).unwrap_err();
+        let server = Url::parse(url).unwrap();
+        let error = grant.authorize_request(now(), "POST", &server, "/api/mcp", None).unwrap_err();
         assert_eq!(error.kind(), &FlowErrorKind::Misuse, "{url}");
     }
-    let below = Url::parse("https://h.example/api/mcp?session=1").unwrap();
-    assert!(grant.authorize_request(now(), "GET", &below, None).is_ok());
+}
+
+/// AUTH-55, AUTH-57: whatever that server itself names at its origin gets the token, and no target leads elsewhere.
+#[test]
+fn a_token_goes_where_its_server_leads_at_its_own_origin() {
+    let (grant, server) = (grant_to_refresh(), Url::parse(SERVER).unwrap());
+    for target in
+        ["/api/mcp", "/api/mcp?session=1", "/messages?sessionId=1", "/v2/mcp", "/", "//evil.example/x"]
+    {
+        let headers = grant.authorize_request(now(), "POST", &server, target, None).unwrap();
+        assert_eq!(headers.text("authorization"), Some("Bearer at-1"), "{target}");
+    }
+    for target in [
+        "",
+        "messages",
+        ".evil.example/",
+        ":1/",
+        "@evil.example/",
+        "https://evil.example/",
+        "/api/../admin",
+        "/api/%2E%2e/admin",
+        "/a b",
+    ] {
+        let error = grant.authorize_request(now(), "POST", &server, target, None).unwrap_err();
+        assert_eq!((error.kind(), error.stage()), (&FlowErrorKind::Misuse, Stage::Request), "{target}");
+    }
 }

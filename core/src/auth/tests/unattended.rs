@@ -175,19 +175,19 @@ fn a_token_is_bound_to_a_key() {
     assert_eq!((claims.get("ath"), claims.get("nonce")), (None, None));
 
     let mut dpop = Dpop::new(key(), Seed::new([9; 32]));
-    let url = Url::parse("https://h.example/api/mcp?x=1").unwrap();
+    let url = Url::parse(SERVER).unwrap();
     let mut names = Vec::new();
-    for _ in 0..2 {
-        let headers = grant.authorize_request(now(), "POST", &url, Some(&mut dpop)).unwrap();
+    for (target, htu) in [("/api/mcp?x=1", SERVER), ("/messages?s=1", "https://h.example/messages")] {
+        let headers = grant.authorize_request(now(), "POST", &url, target, Some(&mut dpop)).unwrap();
         assert_eq!(headers.text("authorization"), Some("DPoP at-1"));
         let (_, claims) = jwt_parts(headers.text("dpop").unwrap());
-        assert_eq!((&claims["htu"], &claims["htm"]), (&SERVER.into(), &"POST".into()));
+        assert_eq!((&claims["htu"], &claims["htm"]), (&htu.into(), &"POST".into()));
         assert_eq!(claims["ath"], "R8PYaIQdcYEdkSc9TeGyiUqSAedmCQuOQImPRh1E3HI");
         names.push(claims["jti"].clone());
     }
     assert_ne!(names[0], names[1]);
     assert!(
-        grant.authorize_request(now(), "POST", &url, None).is_err(),
+        grant.authorize_request(now(), "POST", &url, "/api/mcp", None).is_err(),
         "without the key the token is of no use"
     );
 }
@@ -227,7 +227,7 @@ fn a_nonce_is_put_into_the_next_proof() {
     let url = Url::parse(SERVER).unwrap();
     dpop.learn(&url, &Headers::new().with("DPoP-Nonce", "n-2"));
     let grant = dpop_world().authorize(config().dpop(key())).unwrap();
-    let headers = grant.authorize_request(now(), "POST", &url, Some(&mut dpop)).unwrap();
+    let headers = grant.authorize_request(now(), "POST", &url, "/api/mcp", Some(&mut dpop)).unwrap();
     assert_eq!(jwt_parts(headers.text("dpop").unwrap()).1["nonce"], "n-2");
 }
 

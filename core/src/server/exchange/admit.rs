@@ -63,7 +63,7 @@ pub(super) enum Admission {
 pub(super) fn head(config: &Config, head: &RequestHead, accepts: Accepts) -> Result<Admission, Refusal> {
     let policy = &config.http;
     policy::admit_host(policy, &head.headers).map_err(|message| refused(403, message))?;
-    if policy.resource_server.as_ref().is_some_and(|server| server.serves_metadata_at(head.path())) {
+    if policy.resource_described_at(head.path()).is_some() {
         return match head.method.as_str() {
             "GET" | "HEAD" => Ok(Admission::Metadata),
             "OPTIONS" if cors::is_preflight(head) => Ok(Admission::Metadata),

@@ -1,16 +1,18 @@
 //! Who makes the request, and what that lets it do. Asked before the body is judged.
 
+use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use super::admit::Endpoint;
 use super::{Exchange, ExchangeOutput, Stage};
 use crate::dialect::Era;
 use crate::head::RequestHead;
 use crate::server::call::CallId;
 use crate::server::principal::Principal;
 use crate::server::refusal::Refusal;
-use crate::server::resource_server;
+use crate::server::resource_server::{self, ResourceServer};
 use crate::server::target::Target;
 use crate::server::token::{self, AuthRefusal, Credentials, Grant};
 use crate::time::{Instant, Now};
@@ -56,14 +58,14 @@ impl Recognition {
 impl Exchange {
     /// Asks who makes a request with this head, where that is needed and not known.
     pub(super) fn recognise(&mut self, now: Now, head: &RequestHead) -> Result<(), Refusal> {
-        let Some(server) = self.config.http.resource_server.as_ref().filter(|_| self.principal.is_none())
-        else {
+        let Some(server) = self.resource_server().filter(|_| self.principal.is_none()) else {
             return Ok(());
         };
         match token::read(&head.headers) {
             Credentials::None => Err(server.refuse(&AuthRefusal::Missing)),
-            Credentials::Malformed => Err(resource_server::malformed(server)),
+            Credentials::Malformed => Err(resource_server::malformed(&server)),
             Credentials::Bearer(token) => {
+                drop(server);
                 let until = now.mono + self.config.limits.authentication;
                 self.recognition = Recognition::Waiting { until, complete: false };
                 self.outputs.push_back(ExchangeOutput::Authenticate(token));
@@ -75,7 +77,7 @@ impl Exchange {
     /// The token of [`ExchangeOutput::Authenticate`] is valid. It is refused nevertheless if it was not issued
     /// for this server (AUTHS-09), or has ended. Ignored if nobody waits for it.
     pub fn handle_grant(&mut self, now: Now, grant: Grant) {
-        let admitted = match &self.config.http.resource_server {
+        let admitted = match self.resource_server() {
             Some(server) => server.admit(now, grant),
             None => return,
         };
@@ -106,6 +108,17 @@ impl Exchange {
         }
     }
 
+    /// What is protected at the endpoint that is asked: the streams of HTTP with SSE have a URL of their own, which is
+    /// the only one that their clients know.
+    fn resource_server(&self) -> Option<Cow<'_, ResourceServer>> {
+        let policy = &self.config.http;
+        let server = policy.resource_server.as_ref()?;
+        Some(match (&policy.http_sse, self.endpoint) {
+            (Some(paths), Endpoint::Sse | Endpoint::Messages) => server.at(&paths.sse),
+            _ => Cow::Borrowed(server),
+        })
+    }
+
     /// The principal with what its scopes imply.
     pub(super) fn widened(&self, principal: Arc<Principal>) -> Arc<Principal> {
         match &self.config.http.resource_server {
@@ -121,8 +134,10 @@ impl Exchange {
             self.on_connection(now, |connection| connection.forbid(now, call, scopes));
             return;
         }
-        let server = self.config.http.resource_server.as_ref();
-        let refusal = resource_server::refuse(&AuthRefusal::InsufficientScope { scopes }, server);
+        let refusal = {
+            let server = self.resource_server();
+            resource_server::refuse(&AuthRefusal::InsufficientScope { scopes }, server.as_deref())
+        };
         if self.calls.get_mut(call).is_some_and(|running| running.batch.is_none()) {
             self.reply.headers = refusal.headers();
         }
@@ -146,13 +161,13 @@ impl Exchange {
     pub(super) fn settle_with(&mut self, refusal: &AuthRefusal) {
         self.recognition = Recognition::Settled;
         self.body = Vec::new();
-        let refusal = resource_server::refuse(refusal, self.config.http.resource_server.as_ref());
+        let refusal = resource_server::refuse(refusal, self.resource_server().as_deref());
         self.refuse(None, Era::Modern, &refusal);
     }
 
     /// Whether whoever makes the request may use this method, and what it names.
     pub(super) fn permit(&self, method: &str, target: Option<&Target>) -> Result<(), Refusal> {
-        let server = self.config.http.resource_server.as_ref();
-        resource_server::permit(server, self.principal.as_deref(), method, target)
+        let server = self.resource_server();
+        resource_server::permit(server.as_deref(), self.principal.as_deref(), method, target)
     }
 }

@@ -4,7 +4,6 @@ use super::admit::Endpoint;
 use super::{Exchange, Stage};
 use crate::head::{Headers, RequestHead};
 use crate::server::cors;
-use crate::server::resource_server::ResourceServer;
 
 impl Exchange {
     /// Answers what pages of other origins may send.
@@ -23,7 +22,7 @@ impl Exchange {
             self.reply.headers = cors::open_preflight();
             return self.tell_nothing();
         }
-        let metadata = self.config.http.resource_server.as_ref().map(ResourceServer::metadata);
+        let metadata = self.config.http.resource_described_at(head.path()).map(|server| server.metadata());
         self.reply.accept_json();
         self.reply.headers = Headers::new().with("Cache-Control", "max-age=3600");
         let head = self.reply.answer(|out| out.extend(metadata.unwrap_or_default().into_bytes()));

@@ -60,6 +60,32 @@ fn the_metadata_is_found_below_the_well_known_path() {
     }
 }
 
+/// AUTH-12, AUTHS-01, AUTHS-03: what is served beside the resource has metadata of its own, and takes tokens of both.
+#[test]
+fn a_path_beside_the_resource_is_one_of_its_own() {
+    for (resource, path, own) in [
+        (RESOURCE, "/mcp", None),
+        (RESOURCE, "/mcp/sse", None),
+        ("https://mcp.example.com", "/sse", None),
+        ("https://mcp.example.com/", "/sse", None),
+        (RESOURCE, "/sse", Some("https://mcp.example.com/sse")),
+        (RESOURCE, "/mcpsse", Some("https://mcp.example.com/mcpsse")),
+    ] {
+        let server = ResourceServer::new(resource).authorization_server(ISSUER).scopes(["use"]);
+        let there = server.at(path);
+        assert_eq!(there.resource, own.unwrap_or(resource), "{path}");
+        assert_eq!(
+            (&there.scopes, &there.authorization_servers),
+            (&server.scopes, &server.authorization_servers)
+        );
+        let takes = |server: &ResourceServer, audience: &str| {
+            server.admit(now(), Grant::new(ada()).audience(audience)).is_ok()
+        };
+        assert!(takes(&there, &there.resource) && takes(&there, resource));
+        assert!(own.is_none_or(|own| !takes(&server, own)), "{path}");
+    }
+}
+
 /// AUTHS-08, AUTHS-09, AUTHS-10, SEC-16: a token is for whom it names, compared as URLs are.
 #[test]
 fn a_token_for_somebody_else_is_not_valid() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mcp_proto::auth::{Attempts, Dpop, Grant, Refusal, Url, Verdict};
+use mcp_proto::auth::{Attempts, Dpop, FlowError, Grant, Presented, Refusal, Url, Verdict};
 use mcp_proto::client::{ExchangeId, Http, HttpRequest};
 use mcp_proto::error::ApiMisuse;
 use mcp_proto::head::{Headers, ResponseHead};
@@ -35,10 +35,11 @@ pub(in crate::client) struct Guard {
     waiting: Vec<Waiting>,
     /// With which grant exchanges went out.
     sent: BTreeMap<ExchangeId, u64>,
+    /// The grant that the server takes no more, whatever is done about it. What goes out later is another try, under
+    /// another number.
+    given_up: Option<u64>,
     /// Until when nothing is renewed early.
     pause: Option<Instant>,
-    /// The operation whose refusal is being worked on, unless it is for want of scopes.
-    operation: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -115,8 +116,8 @@ impl Guard {
             state: State::Unread,
             waiting: Vec::new(),
             sent: BTreeMap::new(),
+            given_up: None,
             pause: None,
-            operation: None,
         })
     }
 
@@ -133,28 +134,40 @@ impl Guard {
             State::Busy => None,
             State::Idle => match self.early(now) {
                 Some(way) => Some(way),
-                None => return self.send(now, exchange, request),
+                None => return self.send(now, http, exchange, request),
             },
         };
         // What nobody waits for goes out with what there is.
         if !http.hold(now, exchange) {
-            return self.send(now, exchange, request);
+            return self.send(now, http, exchange, request);
         }
         self.wait(http, exchange, false);
         Admitted::Held(way.map(|way| self.begin(way, None)))
     }
 
-    fn send(&mut self, now: Now, exchange: ExchangeId, request: &HttpRequest) -> Admitted {
-        self.sent.insert(exchange, self.number);
-        let url = Url::parse(&format!("{}{}", self.url.origin(), request.head.target));
-        let fields = match (&self.grant, url) {
-            (Some(grant), Ok(url)) => {
-                // One that the token is not for goes out without it.
-                grant.authorize_request(now, &request.head.method, &url, self.dpop.as_mut()).ok()
+    fn send(&mut self, now: Now, http: &mut Http, exchange: ExchangeId, request: &HttpRequest) -> Admitted {
+        match self.fields(now, request) {
+            Ok(fields) => {
+                if self.given_up == Some(self.number) {
+                    self.number += 1;
+                }
+                self.sent.insert(exchange, self.number);
+                Admitted::Send(fields)
             }
-            _ => None,
-        };
-        Admitted::Send(fields.unwrap_or_default())
+            // Without its token it would be refused, and the user asked for another one that helps as little.
+            Err(error) if http.hold(now, exchange) => {
+                http.give_up(now, exchange, &error.to_string(), "");
+                Admitted::Held(None)
+            }
+            Err(_) => Admitted::Send(Headers::new()),
+        }
+    }
+
+    /// What goes with a request. Its target may be another than that of the URL: the server has named it.
+    fn fields(&mut self, now: Now, request: &HttpRequest) -> Result<Headers, FlowError> {
+        let Some(grant) = &self.grant else { return Ok(Headers::new()) };
+        let head = &request.head;
+        grant.authorize_request(now, &head.method, &self.url, &head.target, self.dpop.as_mut())
     }
 
     /// How to get another token before the one there is ends (AUTHX-08).
@@ -216,41 +229,53 @@ impl Guard {
             http.give_up(now, exchange, "it asks for no other scopes", "");
             return None;
         };
+        let is_current = number == Some(self.number);
+        let is_plain = !refusal.is_insufficient_scope() && !refusal.wants_nonce();
+        if is_plain && number.is_some() && number <= self.given_up {
+            self.give_up(now, http, exchange, &refusal);
+            return None;
+        }
+        let presented = Presented::new(self.number).renewed(self.renewed);
         if self.state == State::Busy {
+            // Another token is on its way; that this one was refused here counts all the same.
+            if is_current && is_plain {
+                self.attempts.refused(&operation, presented, &refusal);
+            }
             self.wait(http, exchange, true);
             return None;
         }
-        if number != Some(self.number) {
+        if !is_current {
             http.repeat(now, exchange);
             return None;
         }
-        let way = match self.attempts.refused(&operation, &refusal) {
+        let way = match self.attempts.refused(&operation, presented, &refusal) {
             Verdict::Prove if self.dpop.is_some() => {
                 http.repeat(now, exchange);
                 return None;
             }
-            Verdict::Authorize if self.grant.as_ref().is_some_and(|grant| grant.refresh_token.is_some()) => {
+            Verdict::Renew if self.grant.as_ref().is_some_and(|grant| grant.refresh_token.is_some()) => {
                 Way::Renew
             }
-            Verdict::Authorize | Verdict::StepUp => Way::Authorize,
-            // A token that was renewed does not do; one that somebody agrees to may. That counts as the next try.
-            Verdict::GiveUp if self.renewed && !refusal.is_insufficient_scope() && !refusal.wants_nonce() => {
-                self.attempts.refused(&operation, &refusal);
-                Way::Authorize
-            }
+            Verdict::Renew | Verdict::Authorize | Verdict::StepUp => Way::Authorize,
             _ => {
-                let (reason, record) = self.given_up(&refusal);
-                http.give_up(now, exchange, &reason, &record);
+                if is_plain {
+                    self.given_up = Some(self.number);
+                }
+                self.give_up(now, http, exchange, &refusal);
                 return None;
             }
         };
-        self.operation = Some(operation).filter(|_| !refusal.is_insufficient_scope());
         self.wait(http, exchange, true);
         Some(self.begin(way, Some(refusal)))
     }
 
+    fn give_up(&self, now: Now, http: &mut Http, exchange: ExchangeId, refusal: &Refusal) {
+        let (reason, record) = self.words(refusal);
+        http.give_up(now, exchange, &reason, &record);
+    }
+
     /// It was tried, and this is the answer.
-    fn given_up(&self, refusal: &Refusal) -> (String, String) {
+    fn words(&self, refusal: &Refusal) -> (String, String) {
         let reason = match &refusal.scopes {
             _ if refusal.wants_nonce() => "it wants another proof than the one that it was given".to_owned(),
             Some(scopes) if refusal.is_insufficient_scope() => {
@@ -269,7 +294,6 @@ impl Guard {
     /// A job is done: whoever waits goes on.
     pub(in crate::client) fn finish(&mut self, now: Now, http: &mut Http, done: Done) {
         self.state = State::Idle;
-        let operation = self.operation.take();
         let mut failed = None;
         match done {
             Done::Loaded(grant) => self.grant = grant,
@@ -286,8 +310,6 @@ impl Guard {
                 self.pause = Some(now.mono + PAUSE);
             }
             Done::Failed { reason, record } => {
-                // Whoever calls again may be asked again.
-                operation.iter().for_each(|operation| self.attempts.accepted(operation));
                 self.pause = Some(now.mono + PAUSE);
                 failed = Some((reason, record));
             }

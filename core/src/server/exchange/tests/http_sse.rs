@@ -1,6 +1,6 @@
 use super::*;
 use crate::model::input_required::InputRequest;
-use crate::server::{Change, HttpSse, Principal, ResourceServer, SseAnswer};
+use crate::server::{Change, Grant, HttpSse, Principal, ResourceServer, SseAnswer};
 
 const CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#;
 
@@ -321,6 +321,39 @@ fn both_paths_are_for_whoever_is_let_in() {
     assert_eq!(stream.calls[0].1.principal().map(|principal| &*principal.subject), Some("ada"));
     web.principal = bob;
     assert_eq!(post(&mut web, &mut stream, &endpoint, PING), 404);
+}
+
+/// AUTH-12, AUTHS-03, AUTHS-09: a client that knows the stream alone is led to metadata of the stream, and its token is for
+/// that; one for the MCP endpoint does, too, but not the other way round.
+#[test]
+fn a_stream_is_a_resource_of_its_own() {
+    let mut config = config();
+    config.http = config.http.resource_server(ResourceServer::new("https://api.example/mcp"));
+    let mut web = old(config);
+    let well_known = "/.well-known/oauth-protected-resource";
+    for (head, path) in
+        [(stream_head(), "/sse"), (post_head("/messages?sessionId=a"), "/sse"), (head("POST"), "/mcp")]
+    {
+        let trip = web.ask(head.clone(), PING);
+        let named = format!(r#"resource_metadata="https://api.example{well_known}{path}""#);
+        assert!(trip.field("www-authenticate").contains(&named), "{}", trip.field("www-authenticate"));
+        let mut ask = self::head("GET");
+        ask.target = format!("{well_known}{path}");
+        let told = web.ask(ask, "").body;
+        assert!(told.contains(&format!(r#""resource":"https://api.example{path}""#)), "{told}");
+        for audience in ["/sse", "/mcp", "/messages"] {
+            let mut head = head.clone();
+            head.headers.push("Authorization", "Bearer t");
+            let mut exchange = Exchange::new(now(), ExchangeId::new(9), Arc::clone(&web.config), head);
+            let grant = Grant::new(Principal::new("ada")).audience(format!("https://api.example{audience}"));
+            exchange.handle_grant(now(), grant);
+            let outputs = core::iter::from_fn(|| exchange.poll_output());
+            let refused = outputs
+                .into_iter()
+                .any(|output| matches!(&output, ExchangeOutput::Head(head, _) if head.status == 401));
+            assert_eq!(refused, audience != path && audience != "/mcp", "{audience} at {path}");
+        }
+    }
 }
 
 /// A tool that needs scopes is for nobody where nobody is recognised: whoever comes over HTTP did not start the server.
