@@ -5,4 +5,4 @@
 
 pub use mcp_proto::auth::*;
 
-pub use crate::client::authorize::{Authorize, FileStore, GrantStore, MemoryStore, Visit};
+pub use crate::client::authorize::{Authorize, FileStore, GrantStore, MemoryStore, SignedOut, Visit};

@@ -25,6 +25,8 @@ pub struct Policy {
     pub useless: bool,
     /// Access tokens that are good.
     pub good: Vec<String>,
+    /// What it answers who revokes a token.
+    pub revocation: u16,
     /// What the last token was asked for.
     pub resource: String,
     /// The scopes that the user agreed to last, or by telling nobody here.
@@ -49,6 +51,7 @@ impl AuthorizationServer {
             refresh: None,
             useless: false,
             good: Vec::new(),
+            revocation: 200,
             resource: String::new(),
             scope: "use".into(),
             issued: 0,
@@ -111,6 +114,15 @@ fn serve(socket: TcpStream, issuer: &str, policy: &Mutex<Policy>, tell: &Tell) -
             tell.tell(format!("token {} {status}", asked["grant_type"]));
             (status, String::new(), text)
         }
+        "/revoke" => {
+            let asked = form(&body);
+            tell.tell(format!("revoke {} {}", asked["token_type_hint"], policy.revocation));
+            if policy.revocation == 200 {
+                policy.good.retain(|good| *good != asked["token"]);
+                policy.refresh.take_if(|refresh| *refresh == asked["token"]);
+            }
+            (policy.revocation, String::new(), String::new())
+        }
         _ => (404, String::new(), String::new()),
     };
     drop(policy);
@@ -128,6 +140,7 @@ fn metadata(issuer: &str) -> String {
         "authorization_endpoint": format!("{issuer}/authorize"),
         "token_endpoint": format!("{issuer}/token"),
         "registration_endpoint": format!("{issuer}/register"),
+        "revocation_endpoint": format!("{issuer}/revoke"),
         "code_challenge_methods_supported": ["S256"],
         "token_endpoint_auth_methods_supported": ["none"],
     })

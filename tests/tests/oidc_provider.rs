@@ -4,7 +4,7 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
-use mcp_driver::auth::{Authorize, Config, GrantStore, MemoryStore};
+use mcp_driver::auth::{Authorize, Config, GrantStore, MemoryStore, Secret, SignedOut};
 use mcp_driver::{
     AuthRefusal, BearerToken, Calls, Client, Context, Grant, Principal, ResourceServer, Server, Tool,
 };
@@ -112,12 +112,19 @@ fn a_client_lives_with_it<K: Kit>() {
     assert_ne!(renewed.refresh_token, stepped_up.refresh_token, "it is rotated");
     assert_eq!(visits.others(), [""; 0], "nobody is asked: {}", renewed.record);
 
-    // RFC 7009
+    // RFC 7662: it is good until its user signs out.
+    let is_active = |token: &Secret| {
+        let answer = post(&issuer, "/token/introspection", &format!("token={}", token.as_str()));
+        serde_json::from_str::<Introspection>(&answer).unwrap().active
+    };
     let refresh = renewed.refresh_token.unwrap();
-    post(&issuer, "/token/revocation", &format!("token={}", refresh.as_str()));
+    assert!(is_active(&refresh) && is_active(&renewed.access_token));
+    assert_eq!(K::wait(client.sign_out()).unwrap(), SignedOut::Revoked);
+    assert!(!is_active(&refresh) && !is_active(&renewed.access_token));
+    assert!(K::block_on(store.load(&url, None)).unwrap().is_none());
     assert_eq!(text("mow"), "mown");
-    visits.expect("use%20write");
-    assert_eq!(grant().registration, renewed.registration, "it registered itself once");
+    visits.expect("use");
+    assert_ne!(grant().registration, renewed.registration, "it has begun anew");
 
     K::wait(client.close()).unwrap();
     stop.stop();

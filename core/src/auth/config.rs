@@ -265,7 +265,7 @@ impl Config {
         self
     }
 
-    /// Bounds. Default [`Limits::default`].
+    /// Bounds, for flows that are driven by hand: a client has those of its own flows. Default [`Limits::default`].
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;

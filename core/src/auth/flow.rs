@@ -18,6 +18,9 @@ use crate::entropy::{Entropy, Seed};
 use crate::head::{RequestHead, ResponseHead};
 use crate::time::Now;
 
+/// The media type of what token and revocation endpoints are asked with.
+pub(super) const FORM: &str = "application/x-www-form-urlencoded";
+
 /// What a flow needs next.
 #[must_use = "a flow goes on only if its step is done"]
 #[derive(Debug)]
@@ -241,7 +244,7 @@ impl Config {
 }
 
 impl Flow {
-    fn new(
+    pub(super) fn new(
         config: &Arc<Config>,
         seed: Seed,
         server: &str,
@@ -293,11 +296,18 @@ impl Flow {
         body: String,
         waiting: Waiting,
     ) -> Step {
-        let mut head = RequestHead::new("POST", url.target());
-        head.headers.push("Host", url.authority());
-        head.headers.push("Accept", "application/json");
-        head.headers.push("Content-Type", content_type);
+        let head = posting(&url, content_type);
         self.fetch(url, head, body.into_bytes(), waiting)
+    }
+
+    /// A request with a form, for who waits for its response by itself.
+    pub(super) fn form(&self, url: &Url, body: String) -> Request {
+        Request {
+            url: url.clone(),
+            configured: self.is_configured(url),
+            head: posting(url, FORM),
+            body: body.into_bytes(),
+        }
     }
 
     fn fetch(self: Box<Self>, url: Url, head: RequestHead, body: Vec<u8>, waiting: Waiting) -> Step {
@@ -305,6 +315,14 @@ impl Flow {
         let request = Request { url: url.clone(), configured, head, body };
         Step::Fetch(request, AwaitResponse { flow: self, url, waiting })
     }
+}
+
+fn posting(url: &Url, content_type: &str) -> RequestHead {
+    let mut head = RequestHead::new("POST", url.target());
+    head.headers.push("Host", url.authority());
+    head.headers.push("Accept", "application/json");
+    head.headers.push("Content-Type", content_type);
+    head
 }
 
 impl Waiting {

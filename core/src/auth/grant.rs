@@ -47,6 +47,8 @@ pub struct Grant {
     pub requested: Option<Scopes>,
     /// Where it can be renewed.
     pub token_endpoint: String,
+    /// Where it can be revoked, if anywhere.
+    pub revocation_endpoint: Option<String>,
     /// What the flow did. Not stored.
     pub record: Record,
 }
@@ -145,6 +147,7 @@ impl Grant {
             scopes: self.scopes.clone(),
             requested: self.requested.clone(),
             token_endpoint: self.token_endpoint.clone(),
+            revocation_endpoint: self.revocation_endpoint.clone(),
         };
         // A struct of texts and numbers is always JSON.
         serde_json::to_string(&stored).unwrap_or_default()
@@ -179,6 +182,7 @@ impl Grant {
             scopes: stored.scopes,
             requested: stored.requested,
             token_endpoint: stored.token_endpoint,
+            revocation_endpoint: stored.revocation_endpoint,
             record: Record::default(),
         })
     }
@@ -211,6 +215,8 @@ struct Stored {
     scopes: Option<Scopes>,
     requested: Option<Scopes>,
     token_endpoint: String,
+    #[serde(default)]
+    revocation_endpoint: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]

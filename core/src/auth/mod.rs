@@ -63,6 +63,8 @@
 //! # Ok::<(), FlowError>(())
 //! ```
 //!
+//! A [`Grant`] that is not wanted any more is given back the same way, by [`Config::revoke`].
+//!
 //! With async I/O there is an `.await` in two of the arms. A flow asks nobody on a network that the server itself is
 //! not on, sends nothing unencrypted except on the local machine, and follows no redirect. A [`Grant`] is all that has
 //! to be stored; whatever goes wrong says in a [`FlowError`] where, what was expected, what came, and which setting
@@ -87,6 +89,7 @@ mod jwt;
 mod reach;
 mod record;
 mod resource;
+mod revoke;
 mod secret;
 mod server;
 #[cfg(test)]
@@ -110,6 +113,7 @@ pub use flow::{AwaitRedirect, AwaitResponse, Request, Response, Step};
 pub use grant::{Grant, TokenType};
 pub use jwt::Signer;
 pub use record::{Entry, Record, Stage};
+pub use revoke::{AwaitRevocation, Revocation};
 pub use secret::Secret;
 pub use url::{InvalidUrl, Network, Url};
 

@@ -34,6 +34,8 @@ pub enum Stage {
     Refresh,
     /// Using a token.
     Request,
+    /// Having tokens revoked.
+    Revocation,
 }
 
 impl fmt::Display for Stage {
@@ -49,6 +51,7 @@ impl fmt::Display for Stage {
             Self::Token => "token request",
             Self::Refresh => "token refresh",
             Self::Request => "authorized request",
+            Self::Revocation => "token revocation",
         })
     }
 }

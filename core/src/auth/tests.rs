@@ -4,6 +4,7 @@ mod codes;
 mod discovery;
 mod hosts;
 mod identity;
+mod revocation;
 mod secrets;
 mod tokens;
 mod unattended;

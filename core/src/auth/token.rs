@@ -9,13 +9,14 @@ use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+pub(super) use self::authentication::{credentials, method};
 use self::response::Token;
 pub(super) use self::response::{denial, denied};
 use super::authorize::{self, Pending, joined};
 use super::client::{AuthMethod, Registration};
 use super::config::{AssertionFor, CrossApp, GrantType};
 use super::error::{Fault, FlowError, FlowErrorKind};
-use super::flow::{Flow, Response, Step, Waiting};
+use super::flow::{FORM, Flow, Response, Step, Waiting};
 use super::grant::{Grant, TokenType};
 use super::record::Stage;
 use super::secret::Secret;
@@ -36,6 +37,8 @@ pub(super) struct Call {
     method: AuthMethod,
     form: Form,
     requested: Option<Scopes>,
+    /// Where the token can be revoked.
+    revocation: Option<String>,
     then: Then,
     /// Whether a proof goes with it.
     proves: bool,
@@ -142,7 +145,7 @@ fn exchange(
         ("subject_token_type", cross.subject_token_type.as_str().into()),
     ];
     form.extend(scopes.as_ref().map(|scopes| ("scope", joined(scopes))));
-    let method = match authentication::method(&flow.config, Some(&cross.client), None) {
+    let method = match method(&flow.config, Some(&cross.client), None) {
         Ok(method) => method,
         Err(fault) => return Err(flow.fail(Stage::Exchange, Some(&endpoint), fault)),
     };
@@ -153,6 +156,7 @@ fn exchange(
         method,
         form,
         requested: scopes,
+        revocation: None,
         then: Then::Assert(Box::new((server, registration))),
         proves: false,
         again: false,
@@ -176,7 +180,7 @@ pub(super) fn refresh(mut flow: Box<Flow>, now: Now, grant: Grant) -> Result<Ste
         Err(fault) => return Err(flow.fail(STAGE, None, fault)),
     };
     let registration = grant.registration_now(&flow.config);
-    let method = match authentication::method(&flow.config, registration.as_ref(), None) {
+    let method = match method(&flow.config, registration.as_ref(), None) {
         Ok(method) => method,
         Err(fault) => return Err(flow.fail(STAGE, Some(&endpoint), fault)),
     };
@@ -193,6 +197,7 @@ pub(super) fn refresh(mut flow: Box<Flow>, now: Now, grant: Grant) -> Result<Ste
         method,
         form,
         requested: grant.requested.clone(),
+        revocation: grant.revocation_endpoint.clone(),
         proves: flow.dpop.is_some() && grant.token_type == TokenType::Dpop,
         then: Then::Renew(Box::new(grant)),
         again: false,
@@ -208,7 +213,7 @@ fn ask(
     form: Form,
     requested: Option<Scopes>,
 ) -> Result<Step, FlowError> {
-    let method = authentication::method(&flow.config, registration.as_ref(), server.methods.as_deref());
+    let method = method(&flow.config, registration.as_ref(), server.methods.as_deref());
     let method = match method {
         Ok(method) => method,
         Err(fault) => return Err(flow.fail(Stage::Token, Some(&server.token_endpoint), fault)),
@@ -222,6 +227,7 @@ fn ask(
         method,
         form,
         requested,
+        revocation: server.revocation_endpoint.as_ref().map(|url| url.as_str().into()),
         then: Then::Grant,
         proves,
         again: false,
@@ -250,13 +256,7 @@ impl Call {
             Some(dpop) => dpop.proof(now, "POST", &endpoint, None).map(Some),
             None => Ok(None),
         };
-        let credentials = authentication::credentials(
-            &mut flow,
-            now,
-            &self.issuer,
-            self.registration.as_ref(),
-            self.method,
-        );
+        let credentials = credentials(&mut flow, now, &self.issuer, self.registration.as_ref(), self.method);
         let (proof, credentials) = match (proof, credentials) {
             (Ok(proof), Ok(credentials)) => (proof, credentials),
             (Err(fault), _) | (_, Err(fault)) => return Err(flow.fail(stage, Some(&endpoint), fault)),
@@ -264,7 +264,7 @@ impl Call {
         let pairs = self.form.iter().chain(&credentials.form);
         let body = form::body(pairs.map(|(name, value)| (*name, value.as_str())));
         let waiting = Waiting::Token(Box::new(self));
-        let mut step = flow.post(endpoint, "application/x-www-form-urlencoded", body, waiting);
+        let mut step = flow.post(endpoint, FORM, body, waiting);
         if let Some(field) = &credentials.field {
             step = step.with_field("Authorization", field.as_str());
         }
@@ -351,6 +351,7 @@ impl Call {
                 .or_else(|| self.requested.clone()),
             requested: self.requested,
             token_endpoint: String::from(self.endpoint.as_str()),
+            revocation_endpoint: self.revocation,
             record: flow.record,
         };
         Ok(Step::Done(Box::new(grant)))

@@ -5,13 +5,13 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Mutex;
 
 use mcp_driver::auth::{
-    Authorize, Config, FileStore, GrantStore, GrantType, MemoryStore, Registration, Visit,
+    Authorize, Config, FileStore, GrantStore, GrantType, MemoryStore, Registration, SignedOut, Visit,
 };
 use mcp_driver::model::{ElicitRequestFormParams, ElicitResult};
 use mcp_driver::proto::head::ResponseHead;
 use mcp_driver::{
-    Asked, AuthRefusal, BearerToken, CallError, Context, End, EraChoice, Error, Grant, Json, Outgoing,
-    Principal, ResourceServer, Response, Tool,
+    Asked, AuthRefusal, BearerToken, CallError, Context, End, EraChoice, Error, Grant, Json, Limits,
+    Outgoing, Principal, ResourceServer, Response, Tool,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -214,6 +214,146 @@ pub fn a_server_that_fails_deletes_nothing<K: Kit>(_: &str) {
     let stored = K::block_on(store.load(&host.url, Some(&by.url))).unwrap().unwrap();
     assert_eq!(stored.refresh_token.unwrap().as_str(), "r-2", "the rotated one");
     host.end();
+}
+
+/// B75, AUTHX-08: a refresh token that is dead is forgotten in the store, too, with nobody asked before the token has ended;
+/// a server that fails takes nothing away. Either is told.
+pub fn a_dead_refresh_token_is_forgotten<K: Kit>(_: &str) {
+    for (dead, why) in [(true, "`invalid_grant`"), (false, "HTTP status 503")] {
+        let by = AuthorizationServer::start();
+        let host = protected::<K>(&by);
+        let (tell, _events) = Events::new();
+        let store = MemoryStore::default();
+        let authorize = visiting(tell).store(store.clone());
+        K::wait(connect(EraChoice::Modern, &host, authorize.clone()).unwrap().close()).unwrap();
+        let stored = || K::block_on(store.load(&host.url, None)).unwrap().unwrap();
+        let mut grant = stored();
+        grant.expires = Some(grant.issued);
+        K::block_on(store.save(&host.url, &grant)).unwrap();
+        by.set(|policy| match dead {
+            true => policy.refresh = None,
+            false => policy.failure = Some((503, "later")),
+        });
+        let before = asked(&by).len();
+        let (tell, told) = Events::new();
+        let builder = builder::<K>(EraChoice::Modern).authorize(authorize);
+        let client = builder.on_diagnostic(move |report| tell.tell(report.to_string())).http(&host.url);
+        let client = K::wait(client).unwrap();
+        assert_eq!(text::<K>(&client, "who"), "ada", "the token is still taken");
+        assert!(told.expect("token refresh").contains(why));
+        assert_eq!(asked(&by).len(), before + 1, "one try");
+        let kept = stored();
+        assert_eq!(kept.refresh_token, grant.refresh_token.clone().filter(|_| !dead));
+        assert_eq!(kept.registration, grant.registration);
+        host.end();
+    }
+}
+
+/// AUTH-66, AUTH-70, RFC 7009: who signs out leaves no token behind, and starts from the beginning.
+pub fn signing_out_leaves_no_token_behind<K: Kit>(_: &str) {
+    for status in [200, 503] {
+        let by = AuthorizationServer::start();
+        by.set(|policy| policy.revocation = status);
+        let host = protected::<K>(&by);
+        let (tell, _events) = Events::new();
+        let store = MemoryStore::default();
+        let client = connect(EraChoice::Modern, &host, visiting(tell).store(store.clone())).unwrap();
+        assert_eq!(text::<K>(&client, "who"), "ada");
+        let before = asked(&by).len();
+        let outcome = K::wait(client.sign_out()).unwrap();
+        if status == 200 {
+            assert_eq!(outcome, SignedOut::Revoked);
+            assert_eq!(asked(&by)[before..], ["revoke refresh_token 200", "revoke access_token 200"]);
+        } else {
+            let SignedOut::Forgotten { reason } = outcome else { panic!("{outcome:?}") };
+            assert!(reason.contains("token revocation") && reason.contains("503"), "{reason}");
+            assert_eq!(asked(&by)[before..], ["revoke refresh_token 503"]);
+        }
+        assert!(K::block_on(store.load(&host.url, None)).unwrap().is_none());
+        assert_eq!(K::wait(client.sign_out()).unwrap(), SignedOut::NotSignedIn);
+        let before = asked(&by).len();
+        assert_eq!(text::<K>(&client, "who"), "ada");
+        assert_eq!(asked(&by)[before..], ["register", "authorize use", "token authorization_code 200"]);
+        // What is stored is enough, whoever signs out.
+        K::wait(client.close()).unwrap();
+        let error = K::wait(client.sign_out()).unwrap_err();
+        assert!(error.to_string().starts_with("signing out: "), "{error}");
+        host.end();
+    }
+}
+
+/// AUTH-66: who signs out while a user is asked is signed out when that is over; without authorization there is nothing to
+/// sign out of.
+pub fn signing_out_waits_for_a_flow<K: Kit>(_: &str) {
+    let by = AuthorizationServer::start();
+    let host = protected::<K>(&by);
+    let (tell, visits) = Events::new();
+    let (gate, first) = (Gate::default(), Mutex::new(true));
+    let door = gate.clone();
+    let store = MemoryStore::default();
+    let authorize = Authorize::new(Config::new("Spokes")).store(store.clone()).open_with(move |url| {
+        if !std::mem::take(&mut *first.lock().unwrap()) {
+            tell.tell("asked again");
+            door.block();
+        }
+        browse(url).map(drop)
+    });
+    let client = connect(EraChoice::Modern, &host, authorize).unwrap();
+    by.set(|policy| (policy.refresh, policy.good) = (None, Vec::new()));
+    let call = calling::<K>(&client, "who");
+    visits.expect("asked again");
+    let leaving = client.clone();
+    let first = background::<K, _>(move || K::wait(leaving.sign_out()).unwrap());
+    gate.open();
+    // What the call found out it may use, or it is asked for once more.
+    assert_eq!(call.join().unwrap().text(), "ada");
+    assert_eq!(first.join(), SignedOut::Revoked);
+    host.end();
+
+    let plain = super::host::<K>(|_| {});
+    let client = plain.client(EraChoice::Modern);
+    let error = K::wait(client.sign_out()).unwrap_err();
+    assert!(error.to_string().contains("`ClientBuilder::authorize`"), "{error}");
+    plain.end();
+}
+
+/// AUTH-07, SEC-04: the bounds of a client are those of its flows, and the error names the one that was met.
+pub fn the_limits_of_a_client_are_those_of_its_flows<K: Kit>(_: &str) {
+    let limits = |document: usize, servers: usize| {
+        let mut limits = Limits::default();
+        (limits.auth_document, limits.authorization_servers) = (document, servers);
+        limits
+    };
+    for (limits, length, fails_with, asks_second) in [
+        (limits(1_000, 8), 1_001, "expected at most 1000 bytes", false),
+        (limits(1_000, 8), 1_000, "authorization server metadata", true),
+        (limits(300 << 10, 1), 300 << 10, "authorization server metadata", false),
+    ] {
+        let (tell, events) = Events::new();
+        let exchanger = move |outgoing: Outgoing, mut response: Response| {
+            let mut body =
+                r#"{"resource":"https://h.example/mcp","authorization_servers":["https://a.example",
+                "https://b.example"]}"#
+                    .to_owned();
+            body.push_str(&" ".repeat(length - body.len()));
+            let target = outgoing.head.target.as_str();
+            let status = match target {
+                "/mcp" => 401,
+                "/.well-known/oauth-protected-resource/mcp" => 200,
+                _ => 404,
+            };
+            tell.tell(outgoing.url());
+            response.head(ResponseHead::new(status));
+            response.body(if status == 200 { body.as_bytes() } else { b"" });
+            response.end(End::Complete);
+            std::future::ready(())
+        };
+        let builder = builder::<K>(EraChoice::Modern).limits(limits).authorize(Config::new("Spokes"));
+        let error = K::wait(builder.exchanger(exchanger).http("https://h.example/mcp")).unwrap_err();
+        assert!(error.to_string().contains(fails_with), "{error}");
+        let second = events.others().iter().any(|url| url.starts_with("https://b.example"));
+        assert_eq!(second, asks_second, "{error}");
+    }
 }
 
 /// AUTH-65: a token that is not taken is renewed, then the user is asked once, and that is the answer.

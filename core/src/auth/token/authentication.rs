@@ -19,7 +19,7 @@ use crate::time::Now;
 const ASSERTION: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
 /// The way that was registered, or else the best that both sides have (AUTH-71, B77).
-pub(super) fn method(
+pub(in crate::auth) fn method(
     config: &Config,
     registration: Option<&Registration>,
     listed: Option<&[String]>,
@@ -67,12 +67,12 @@ fn unusable(wanted: String, config: &Config, has_secret: bool) -> Fault {
 
 /// What goes into the request.
 #[derive(Default)]
-pub(super) struct Credentials {
-    pub(super) field: Option<Secret>,
-    pub(super) form: Vec<(&'static str, String)>,
+pub(in crate::auth) struct Credentials {
+    pub(in crate::auth) field: Option<Secret>,
+    pub(in crate::auth) form: Vec<(&'static str, String)>,
 }
 
-pub(super) fn credentials(
+pub(in crate::auth) fn credentials(
     flow: &mut Flow,
     now: Now,
     issuer: &str,

@@ -57,6 +57,24 @@ impl GrantStore for FileStore {
             file.write(&path)
         })
     }
+
+    fn remove(&self, server: &str, issuer: &str) -> BoxFuture<io::Result<()>> {
+        let (path, server, issuer) = (self.path.clone(), server.to_owned(), issuer.to_owned());
+        aside(move || {
+            let _lock = lock(&path)?;
+            let mut file = Contents::read(&path)?;
+            let Some(grants) = file.servers.get_mut(&server) else { return Ok(()) };
+            let before = grants.len();
+            grants.retain(|kept| kept.issuer != issuer);
+            if grants.len() == before {
+                return Ok(());
+            }
+            if grants.is_empty() {
+                file.servers.remove(&server);
+            }
+            file.write(&path)
+        })
+    }
 }
 
 /// Runs on a thread of its own: files block, and it is done seldom.

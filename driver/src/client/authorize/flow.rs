@@ -1,9 +1,11 @@
 //! What takes time: asking the store, the authorization server, and the user.
 
+use std::fmt;
 use std::future::poll_fn;
-use std::sync::Arc;
+use std::mem::{self, Discriminant};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use mcp_proto::auth::{Config, FlowError, FlowErrorKind, Grant, Refusal, Response, Step, Url};
+use mcp_proto::auth::{Config, FlowError, FlowErrorKind, Grant, Refusal, Response, Stage, Step, Url};
 use mcp_proto::limits::Limits;
 use mcp_proto::time::Instant;
 
@@ -22,17 +24,42 @@ const TRIES: usize = 3;
 
 /// What a job is done with.
 pub(in crate::client) struct Worker<R: Runtime> {
-    runtime: R,
+    pub(super) runtime: R,
     limits: Limits,
     hooks: Hooks,
-    options: Authorize,
-    fetcher: Fetcher<R>,
-    server: String,
+    pub(super) options: Authorize,
+    pub(super) fetcher: Fetcher<R>,
+    pub(super) server: String,
     url: Url,
+    told: Arc<Told>,
+}
+
+/// What was reported of renewals that failed ahead of a refusal. Nobody else hears of those, and while one cannot be had it
+/// is tried again and again: each kind of failure is news once, until it works again.
+#[derive(Default)]
+pub(super) struct Told(Mutex<Vec<Option<(Stage, Discriminant<FlowErrorKind>)>>>);
+
+impl Told {
+    fn is_news(&self, failure: &Failure) -> bool {
+        let kind = match failure {
+            Failure::Flow(error) => Some((error.stage(), mem::discriminant(error.kind()))),
+            Failure::Other(_) => None,
+        };
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_news = !told.contains(&kind);
+        if is_news {
+            told.push(kind);
+        }
+        is_news
+    }
+
+    fn forget(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
 }
 
 /// Why there is no grant.
-enum Failure {
+pub(super) enum Failure {
     Flow(Box<FlowError>),
     Other(String),
 }
@@ -51,9 +78,14 @@ impl Failure {
         }
     }
 
-    /// Whether the refresh token is of no use any more.
     fn is_denied(&self) -> bool {
         matches!(self, Self::Flow(error) if matches!(error.kind(), FlowErrorKind::Denied { .. }))
+    }
+
+    /// Whether the refresh token is of no use to anybody any more.
+    fn is_dead(&self) -> bool {
+        let invalid = |kind: &FlowErrorKind| matches!(kind, FlowErrorKind::Denied { error } if error == "invalid_grant");
+        matches!(self, Self::Flow(error) if invalid(error.kind()))
     }
 
     fn done(self) -> Done {
@@ -62,6 +94,15 @@ impl Failure {
                 Done::Failed { reason: error.to_string(), record: error.record().to_string() }
             }
             Self::Other(reason) => Done::Failed { reason, record: String::new() },
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flow(error) => error.fmt(f),
+            Self::Other(reason) => reason.fmt(f),
         }
     }
 }
@@ -76,6 +117,7 @@ impl<R: Runtime> Worker<R> {
             fetcher,
             server: guard.server.clone(),
             url: guard.url.clone(),
+            told: guard.told.clone(),
         }
     }
 
@@ -90,6 +132,7 @@ impl<R: Runtime> Worker<R> {
         match (way, grant) {
             (Way::Load, _) => Done::Loaded(self.load(None).await),
             (Way::Renew, Some(grant)) => self.renew(grant, refusal).await,
+            (Way::SignOut, grant) => self.sign_out(grant).await,
             (Way::Renew | Way::Authorize, previous) => self.authorize(previous, refusal).await,
         }
     }
@@ -118,8 +161,7 @@ impl<R: Runtime> Worker<R> {
     /// What somebody else, another client or program, has stored meanwhile.
     async fn newer(&self, grant: &Grant) -> Option<Grant> {
         let stored = self.load(Some(&grant.issuer)).await?;
-        let same = stored.access_token == grant.access_token && stored.refresh_token == grant.refresh_token;
-        (!same).then_some(stored)
+        (stored.access_token != grant.access_token).then_some(stored)
     }
 
     /// Gets another token without asking anybody, if that is possible (B75).
@@ -131,9 +173,13 @@ impl<R: Runtime> Worker<R> {
                 }
                 grant = stored;
             }
+            if grant.refresh_token.is_none() {
+                break;
+            }
             let failure = match self.refresh(grant.clone()).await {
                 Ok(grant) => {
                     self.save(&grant).await;
+                    self.told.forget();
                     return Done::Granted { grant: Box::new(grant), renewed: true };
                 }
                 Err(failure) => failure,
@@ -145,12 +191,15 @@ impl<R: Runtime> Worker<R> {
             if failure.is_denied() && self.newer(&grant).await.is_some() {
                 continue;
             }
-            if let Failure::Flow(error) = failure {
-                self.report(format!("a token cannot be renewed: {error}"));
+            if refusal.is_some() || self.told.is_news(&failure) {
+                self.report(format!("a token cannot be renewed: {failure}"));
             }
-            break;
+            grant.refresh_token = None;
+            if failure.is_dead() {
+                // Nobody is to try it again. That the client is known to the authorization server is still of use.
+                self.save(&grant).await;
+            }
         }
-        // It is of no use any more; that the client is known to the authorization server still is.
         grant.refresh_token = None;
         match refusal {
             Some(refusal) => self.authorize(Some(grant), Some(refusal)).await,
@@ -171,6 +220,7 @@ impl<R: Runtime> Worker<R> {
         match self.grant(previous.clone(), refusal.unwrap_or_default()).await {
             Ok(grant) => {
                 self.save(&grant).await;
+                self.told.forget();
                 Done::Granted { grant: Box::new(grant), renewed: false }
             }
             Err(failure) => self.ended(failure, previous, refused),
@@ -194,7 +244,13 @@ impl<R: Runtime> Worker<R> {
     }
 
     fn ended(&self, failure: Failure, grant: Option<Grant>, refused: bool) -> Done {
-        if refused { failure.done() } else { Done::Kept(grant.map(Box::new)) }
+        if refused {
+            return failure.done();
+        }
+        if self.told.is_news(&failure) {
+            self.report(format!("no token can be had ahead of its end: {failure}"));
+        }
+        Done::Kept(grant.map(Box::new))
     }
 
     /// Does step after step.
@@ -237,5 +293,33 @@ impl<R: Runtime> Worker<R> {
             return Err("whom nothing could be shown: too many jobs that block".to_owned());
         }
         poll_fn(|cx| answer.poll_take(cx.waker())).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// AUTHX-08: a renewal that fails again and again is told once, another failure as well; and anew after one that works.
+    #[test]
+    fn each_kind_of_failure_is_news_once() {
+        let told = Told::default();
+        let config = Arc::new(Config::new("c"));
+        let flow = |server: &str| {
+            let seed = mcp_proto::entropy::Seed::new([1; 32]);
+            let step = config.authorize(Default::default(), seed, server, Refusal::new(), None);
+            match step {
+                Err(error) => Failure::from(error),
+                Ok(Step::Fetch(_, waiting)) => Failure::from(waiting.on_failure("no route")),
+                Ok(_) => panic!("a request is first"),
+            }
+        };
+        let (forbidden, unreachable) = (|| flow("http://h.example"), || flow("https://h.example"));
+        let other = || Failure::Other("no entropy".to_owned());
+        for _ in 0..2 {
+            assert!(told.is_news(&forbidden()) && told.is_news(&unreachable()) && told.is_news(&other()));
+            assert!(!told.is_news(&forbidden()) && !told.is_news(&unreachable()) && !told.is_news(&other()));
+            told.forget();
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! Which request goes out with which token, and what is done about a refusal. Nothing here waits.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use mcp_proto::auth::{Attempts, Dpop, FlowError, Grant, Presented, Refusal, Url, Verdict};
+use mcp_proto::auth::{Attempts, Config, Dpop, FlowError, Grant, Presented, Refusal, Url, Verdict};
 use mcp_proto::client::{ExchangeId, Http, HttpRequest};
 use mcp_proto::error::ApiMisuse;
 use mcp_proto::head::{Headers, ResponseHead};
@@ -11,6 +12,8 @@ use mcp_proto::time::{Duration, Instant, Now};
 use serde::Deserialize;
 
 use super::Authorize;
+use super::flow::Told;
+use super::sign_out::{Answer, SignedOut};
 use crate::error::Error;
 use crate::runtime::Runtime;
 
@@ -40,6 +43,11 @@ pub(in crate::client) struct Guard {
     given_up: Option<u64>,
     /// Until when nothing is renewed early.
     pause: Option<Instant>,
+    /// What was reported of renewals that failed.
+    pub(super) told: Arc<Told>,
+    /// Those who sign out, and whether that is under way.
+    leaving: Vec<Answer>,
+    is_leaving: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -77,6 +85,7 @@ pub(super) enum Way {
     Load,
     Renew,
     Authorize,
+    SignOut,
 }
 
 /// What a job came to.
@@ -89,16 +98,25 @@ pub(in crate::client) enum Done {
     Kept(Option<Box<Grant>>),
     /// Nothing, and why.
     Failed { reason: String, record: String },
+    /// There is no grant any more.
+    SignedOut(Result<SignedOut, String>),
+}
+
+/// What comes of the end of a job.
+pub(in crate::client) struct Next {
+    pub(in crate::client) job: Option<Box<Job>>,
+    pub(in crate::client) answers: Vec<(Answer, Result<SignedOut, String>)>,
 }
 
 impl Guard {
     /// Of a client that says nothing without having asked its store.
     pub(in crate::client) fn new<R: Runtime>(
         runtime: &R,
-        options: Authorize,
+        mut options: Authorize,
         limits: &Limits,
         server: &str,
     ) -> Result<Self, Error> {
+        options.config = Arc::new(Config::clone(&options.config).limits(limits.clone()));
         let url =
             Url::parse(server).map_err(|why| ApiMisuse::new(format!("the URL of the server is {why}")))?;
         let seed = runtime.seed().map_err(|error| Error::io("asking for entropy", error))?;
@@ -118,6 +136,9 @@ impl Guard {
             sent: BTreeMap::new(),
             given_up: None,
             pause: None,
+            told: Arc::default(),
+            leaving: Vec::new(),
+            is_leaving: false,
         })
     }
 
@@ -291,8 +312,35 @@ impl Guard {
         (reason, record.unwrap_or_default())
     }
 
-    /// A job is done: whoever waits goes on.
-    pub(in crate::client) fn finish(&mut self, now: Now, http: &mut Http, done: Done) {
+    /// Somebody signs out.
+    pub(in crate::client) fn sign_out(&mut self, answer: Answer) -> Option<Box<Job>> {
+        self.leaving.push(answer);
+        self.leave()
+    }
+
+    /// One job at a time.
+    fn leave(&mut self) -> Option<Box<Job>> {
+        let due = self.state != State::Busy && !self.leaving.is_empty();
+        self.is_leaving = due;
+        due.then(|| self.begin(Way::SignOut, None))
+    }
+
+    /// A job is done: whoever waits goes on. What is to be said once the lock is free, and what is to be done next.
+    pub(in crate::client) fn finish(&mut self, now: Now, http: &mut Http, done: Done) -> Next {
+        let mut answers = Vec::new();
+        if std::mem::take(&mut self.is_leaving) {
+            let outcome = match &done {
+                Done::SignedOut(outcome) => outcome.clone(),
+                Done::Failed { reason, .. } => Err(reason.clone()),
+                _ => Err("nothing came of it".to_owned()),
+            };
+            answers.extend(self.leaving.drain(..).map(|answer| (answer, outcome.clone())));
+        }
+        self.conclude(now, http, done);
+        Next { job: self.leave(), answers }
+    }
+
+    fn conclude(&mut self, now: Now, http: &mut Http, done: Done) {
         self.state = State::Idle;
         let mut failed = None;
         match done {
@@ -312,6 +360,12 @@ impl Guard {
             Done::Failed { reason, record } => {
                 self.pause = Some(now.mono + PAUSE);
                 failed = Some((reason, record));
+            }
+            Done::SignedOut(_) => {
+                self.grant = None;
+                self.number += 1;
+                self.attempts = Attempts::new();
+                http.clear_cache();
             }
         }
         for Waiting { exchange, refused } in std::mem::take(&mut self.waiting) {

@@ -9,6 +9,7 @@ mod flow;
 mod guard;
 mod loopback;
 mod reach;
+mod sign_out;
 mod store;
 mod visit;
 
@@ -21,8 +22,10 @@ use mcp_proto::model::Json;
 
 pub use file::FileStore;
 pub(super) use flow::Worker;
-pub(super) use guard::{Admitted, Done, Guard, Job};
+pub(super) use guard::{Admitted, Done, Guard, Job, Next};
 pub(super) use reach::permitted;
+pub(super) use sign_out::Answer;
+pub use sign_out::SignedOut;
 pub use store::{GrantStore, MemoryStore};
 pub use visit::Visit;
 

@@ -21,6 +21,9 @@ pub trait GrantStore: Send + Sync + 'static {
 
     /// Keeps a grant in place of the one of the same server and issuer.
     fn save(&self, server: &str, grant: &Grant) -> BoxFuture<io::Result<()>>;
+
+    /// Forgets the grant of this server and issuer, if there is one.
+    fn remove(&self, server: &str, issuer: &str) -> BoxFuture<io::Result<()>>;
 }
 
 /// Keeps grants for as long as the program runs. Clones share them.
@@ -35,6 +38,11 @@ impl GrantStore for MemoryStore {
 
     fn save(&self, server: &str, grant: &Grant) -> BoxFuture<io::Result<()>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).keep(server, grant.clone());
+        Box::pin(ready(Ok(())))
+    }
+
+    fn remove(&self, server: &str, issuer: &str) -> BoxFuture<io::Result<()>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(server, issuer);
         Box::pin(ready(Ok(())))
     }
 }
@@ -53,5 +61,14 @@ impl Grants {
         let grants = self.0.entry(server.to_owned()).or_default();
         grants.retain(|kept| kept.issuer != grant.issuer);
         grants.push(grant);
+    }
+
+    fn remove(&mut self, server: &str, issuer: &str) {
+        if let Some(grants) = self.0.get_mut(server) {
+            grants.retain(|kept| kept.issuer != issuer);
+            if grants.is_empty() {
+                self.0.remove(server);
+            }
+        }
     }
 }

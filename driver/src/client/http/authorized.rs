@@ -10,7 +10,7 @@ use mcp_proto::client::{ExchangeId, HttpRequest};
 use mcp_proto::head::{RequestHead, ResponseHead};
 use mcp_proto::time::Now;
 
-use super::super::authorize::{Admitted, Done, Job, Worker};
+use super::super::authorize::{Admitted, Answer, Done, Job, Next, Worker};
 use super::super::desk::{self, Link};
 use super::fetch::Fetcher;
 use super::guarded::Guarded;
@@ -46,6 +46,17 @@ impl Guarded {
 }
 
 impl<R: Runtime> HttpClient<R> {
+    /// Gives up the grant; `false` where there is nobody who would have one.
+    pub(in crate::client) fn sign_out(&self, answer: Answer) -> bool {
+        let job = {
+            let machine = &mut self.lock().machine;
+            let Some(guard) = &mut machine.guarded.guard else { return false };
+            guard.sign_out(answer)
+        };
+        job.into_iter().for_each(|job| self.authorize(job));
+        true
+    }
+
     /// Does in the background what the guard wants done.
     pub(super) fn authorize(&self, job: Box<Job>) {
         let Some(client) = self.this.upgrade() else { return };
@@ -90,12 +101,13 @@ impl<R: Runtime> Work<R> {
     fn end(&mut self, done: Done) {
         self.done = true;
         let now = self.client.runtime.now();
-        {
-            let machine = &mut self.client.lock().machine;
-            let guarded = &mut machine.guarded;
-            if let Some(guard) = &mut guarded.guard {
-                guard.finish(now, &mut guarded.http, done);
-            }
+        let next = {
+            let Guarded { http, guard } = &mut self.client.lock().machine.guarded;
+            guard.as_mut().map(|guard| guard.finish(now, http, done))
+        };
+        if let Some(Next { job, answers }) = next {
+            answers.into_iter().for_each(|(answer, outcome)| answer.set(outcome));
+            job.into_iter().for_each(|job| self.client.authorize(job));
         }
         self.client.advance(None);
     }

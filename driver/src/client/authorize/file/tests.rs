@@ -60,6 +60,26 @@ fn grants_are_found_by_server_and_issuer() {
     assert_eq!(load(&store, "t", None).as_deref(), Some("t1"));
 }
 
+/// AUTH-70: what is removed is in no file any more, and what others were given stays.
+#[test]
+fn a_grant_can_be_forgotten() {
+    let folder = Folder::new("forgotten");
+    let store = folder.store();
+    let remove = |issuer: &str| block_on(store.remove("s", issuer)).unwrap();
+    remove("https://a.example");
+    assert!(!folder.0.join("grants.json").exists());
+    save(&store, "s", &grant("https://a.example", "hush"));
+    save(&store, "s", &grant("https://b.example", "b1"));
+    save(&store, "t", &grant("https://a.example", "t1"));
+    remove("https://a.example");
+    assert_eq!(load(&store, "s", Some("https://a.example")), None);
+    assert_eq!(load(&store, "s", None).as_deref(), Some("b1"));
+    assert_eq!(load(&store, "t", None).as_deref(), Some("t1"));
+    assert!(!fs::read_to_string(folder.0.join("grants.json")).unwrap().contains("hush"));
+    remove("https://b.example");
+    assert_eq!(load(&store, "s", None), None);
+}
+
 /// AUTH-66, AUTH-70: nobody else may read it, whatever was there before.
 #[cfg(unix)]
 #[test]
