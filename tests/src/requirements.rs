@@ -33,17 +33,14 @@ enum Role {
 
 const ROLES: [Role; 2] = [Role::Server, Role::Client];
 
-/// Areas whose part of clients is a chapter of its own.
-const APART: [&str; 3] = ["AUTH", "AUTHX", "AUTHS"];
 /// Where tests are of servers alone, so that what they name of both sides is not shown of clients.
 const OF_SERVERS: [&str; 3] = ["core/src/server/", "driver/src/server/", "driver/src/context"];
 
 impl Role {
     fn has(self, requirement: &Requirement) -> bool {
-        let area = requirement.id.split_once('-').map_or("", |(area, _)| area);
         match self {
             Self::Server => requirement.side != "client",
-            Self::Client => requirement.side != "server" && !APART.contains(&area),
+            Self::Client => requirement.side != "server",
         }
     }
 
@@ -294,7 +291,7 @@ const INTRODUCTION: &str = "\
 
 Made by `cargo run -p mcp-tests --bin requirements`, from what the tests say of themselves; do not edit. The
 ids are those of `requirements.txt`; what is not for a test here, and why, is in `elsewhere.txt`. What concerns both
-sides counts for clients where a test that is not of servers alone names it; what clients do for OAuth is apart.
+sides counts for clients where a test that is not of servers alone names it.
 
 ";
 
