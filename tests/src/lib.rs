@@ -24,10 +24,15 @@ macro_rules! parity {
             authorized: a_token_is_demanded_and_checked, scopes_are_checked, a_check_that_fails_lets_nobody_in,
                 tokens_are_told_to_nobody, a_session_belongs_to_whoever_opened_it;
             authorize: a_client_gets_through_with_the_browser, a_call_that_needs_more_scopes_gets_them,
-                tokens_are_renewed, tokens_are_renewed_early, an_answer_outlives_its_token, a_server_that_fails_deletes_nothing, a_token_that_is_never_taken_is_given_up, many_calls_whose_token_is_never_taken_ask_once, the_old_transport_is_authorized_as_well, a_token_follows_a_redirect_at_its_origin, a_dead_refresh_token_is_forgotten, signing_out_leaves_no_token_behind, signing_out_waits_for_a_flow, the_limits_of_a_client_are_those_of_its_flows,
-                calls_wait_for_one_flow, a_user_may_say_no, grants_outlive_the_program,
-                an_application_may_show_pages_itself, the_listener_waits_for_its_own_answer,
-                nobody_waits_for_a_browser_in_vain, an_http_client_of_ones_own_carries_flows;
+                an_answer_outlives_its_token, a_token_that_is_never_taken_is_given_up,
+                many_calls_whose_token_is_never_taken_ask_once, the_old_transport_is_authorized_as_well,
+                a_token_follows_a_redirect_at_its_origin, the_limits_of_a_client_are_those_of_its_flows,
+                calls_wait_for_one_flow, a_user_may_say_no, an_application_may_show_pages_itself,
+                the_listener_waits_for_its_own_answer, nobody_waits_for_a_browser_in_vain,
+                an_http_client_of_ones_own_carries_flows;
+            grants: tokens_are_renewed, tokens_are_renewed_early, a_server_that_fails_deletes_nothing,
+                a_dead_refresh_token_is_forgotten, signing_out_leaves_no_token_behind,
+                signing_out_waits_for_a_flow, grants_outlive_the_program;
             calls: every_revision_is_spoken, progress_is_live_and_precedes_the_result,
                 an_abandoned_call_is_cancelled, a_canceller_cancels, a_blocking_handler_learns_of_its_cancellation,
                 a_handler_sleeps_on_its_runtime, a_timeout_cancels_on_the_wire, a_panic_is_answered_and_the_server_lives,

@@ -11,6 +11,7 @@ pub mod connecting;
 pub mod content;
 pub mod dialing;
 pub mod features;
+pub mod grants;
 pub mod groups;
 pub mod hooks;
 pub mod http;
