@@ -59,7 +59,7 @@ const BASICS: &[&str] = &[
 ];
 
 impl Inherit {
-    /// Whether a variable of ours is handed on. A function that a shell has exported never is: it is code.
+    /// Whether a variable of ours is handed on. A function that a shell has exported is code, and none of the basics.
     pub(crate) fn takes(self, name: &OsStr, value: &OsString) -> bool {
         let name = name.to_string_lossy();
         match self {

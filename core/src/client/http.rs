@@ -321,7 +321,7 @@ impl Http {
 
     /// The head of a response.
     pub fn handle_head(&mut self, now: Now, exchange: ExchangeId, head: ResponseHead) {
-        self.head(now.mono, exchange, &head);
+        self.head(now, exchange, &head);
         self.carry(now.mono);
     }
 

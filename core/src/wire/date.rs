@@ -33,6 +33,28 @@ pub(crate) fn write_date(out: &mut Vec<u8>, unix: Duration) {
     out.extend_from_slice(b" GMT");
 }
 
+/// Reads such a moment: how long it is after 1970-01-01T00:00:00Z. `None` for whatever is written in another way, also
+/// one of those that RFC 9110 calls obsolete.
+pub(crate) fn read_date(text: &[u8]) -> Option<Duration> {
+    const YEAR: u64 = 365;
+    let number = |place: core::ops::Range<usize>| -> Option<u64> {
+        core::str::from_utf8(text.get(place)?).ok()?.parse().ok()
+    };
+    let (year, day) = (number(12..16)?, number(5..7)?);
+    let month = MONTHS.iter().position(|month| text.get(8..11) == Some(month.as_slice()))?;
+    let before = |year: u64| year * YEAR + year / 4 - year / 100 + year / 400;
+    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let lengths = [31, if is_leap { 29 } else { 28 }, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    let of_year: u64 = lengths.iter().take(month).sum::<u64>() + day.checked_sub(1)?;
+    let days = before(year.checked_sub(1)?).checked_sub(before(1_969))? + of_year;
+    let seconds = number(17..19)? * 3_600 + number(20..22)? * 60 + number(23..25)?;
+    let moment = Duration::from_secs(days * 86_400 + seconds);
+    // It is one if it is written so: no day that its month has not, no other form.
+    let mut written = Vec::new();
+    write_date(&mut written, moment);
+    (written == text).then_some(moment)
+}
+
 /// Year, month and day of the day with this number since 1970-01-01. Years are counted from March, so that the
 /// day that may be missing is the last one.
 fn civil(days: u64) -> (u64, u64, u64) {
@@ -87,6 +109,30 @@ mod tests {
             (u64::MAX, ""),
         ] {
             assert_eq!(date(seconds), text);
+            let read = read_date(text.as_bytes());
+            assert_eq!(read, (!text.is_empty()).then_some(Duration::from_secs(seconds)), "{text}");
+        }
+    }
+
+    /// What is written in another way is none, nor are days and hours that there are not.
+    #[test]
+    fn other_texts_are_no_dates() {
+        for text in [
+            "Sunday, 06-Nov-94 08:49:37 GMT",
+            "Sun Nov  6 08:49:37 1994",
+            "Mon, 06 Nov 1994 08:49:37 GMT",
+            "Sun, 6 Nov 1994 08:49:37 GMT",
+            "Sun, 06 Nov 1994 08:49:37 UTC",
+            "Sun, 06 Nov 1994 08:49:37 GMT ",
+            "Sun, 06 Nov 1994 24:49:37 GMT",
+            "Fri, 30 Feb 2024 00:00:00 GMT",
+            "Sun, 00 Nov 1994 08:49:37 GMT",
+            "Sun, +6 Nov 1994 08:49:37 GMT",
+            "Sun, 06 Nov 0000 08:49:37 GMT",
+            "Wed, 31 Dec 1969 23:59:59 GMT",
+            "Sun, 06 Nov 1994 08:49:37 \u{fffd}",
+        ] {
+            assert_eq!(read_date(text.as_bytes()), None, "{text}");
         }
     }
 }

@@ -2,8 +2,7 @@
 
 mod bytes;
 pub mod challenge;
-#[cfg(feature = "http1")]
-mod date;
+pub(crate) mod date;
 pub mod header_value;
 #[cfg(feature = "http1")]
 pub mod http1;

@@ -7,11 +7,13 @@ mod exchanger;
 #[cfg(feature = "auth")]
 mod fetch;
 mod guarded;
+mod layer;
 mod pooled;
 mod proxy;
 mod route;
 #[cfg(feature = "tls")]
 mod tls;
+mod tunnel;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Waker;

@@ -24,15 +24,25 @@ pub(super) fn split(line: &str) -> Result<Vec<String>, ApiMisuse> {
             '"' => double_quoted(&mut rest, word.get_or_insert_default())?,
             // There it separates the parts of a path.
             '\\' if cfg!(not(windows)) => match rest.next() {
+                // A line that goes on on the next one.
+                Some('\n') => {}
                 Some(escaped) => word.get_or_insert_default().push(escaped),
                 None => return Err(refused("ends with a `\\`")),
             },
-            '|' | '&' | ';' | '<' | '>' | '`' | '$' => {
+            '|' | '&' | ';' | '<' | '>' | '`' | '$' | '(' | ')' => {
                 let what =
                     format!("has a `{next}`, but no shell is run: put it into single quotes if it is meant");
                 return Err(refused(&what));
             }
-            '~' if word.is_none() && matches!(rest.peek(), None | Some('/' | ' ')) => {
+            '#' if word.is_none() => {
+                return Err(refused("has a comment, but no shell is run: put it into quotes if it is meant"));
+            }
+            '=' if words.is_empty() && word.as_deref().is_some_and(is_variable) => {
+                return Err(refused(
+                    "begins with a variable, but no shell is run that would set it: use `Command::env`",
+                ));
+            }
+            '~' if word.is_none() => {
                 return Err(refused(
                     "has a `~`, but no shell is run that would know whose: write the path out",
                 ));
@@ -49,6 +59,7 @@ fn double_quoted(rest: &mut impl Iterator<Item = char>, word: &mut String) -> Re
         match rest.next() {
             Some('"') => return Ok(()),
             Some('\\') if cfg!(not(windows)) => match rest.next() {
+                Some('\n') => {}
                 Some(escaped @ ('"' | '\\' | '$' | '`')) => word.push(escaped),
                 Some(other) => word.extend(['\\', other]),
                 None => return Err(refused("has a `\"` that is not closed")),
@@ -62,6 +73,11 @@ fn double_quoted(rest: &mut impl Iterator<Item = char>, word: &mut String) -> Re
             None => return Err(refused("has a `\"` that is not closed")),
         }
     }
+}
+
+fn is_variable(word: &str) -> bool {
+    let begins = word.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+    begins && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 /// The line may hold secrets, so it is not repeated.
@@ -84,6 +100,9 @@ mod tests {
             (r#"a\ b 'c\d' "e\"f\g\\""#, &["a b", r"c\d", r#"e"f\g\"#]),
             (r"'$HOME' \$x \| a~", &["$HOME", "$x", "|", "a~"]),
             ("a*b --k=v?", &["a*b", "--k=v?"]),
+            ("npx -y \\\n  x \"a\\\nb\"", &["npx", "-y", "x", "ab"]),
+            ("a b#c d=e~ '#' '(x)' '~'", &["a", "b#c", "d=e~", "#", "(x)", "~"]),
+            ("./a=b c", &["./a=b", "c"]),
         ] {
             assert_eq!(split(line).unwrap(), words, "{line:?}");
         }
@@ -103,6 +122,13 @@ mod tests {
             "a `b`",
             "~/bin/a",
             "a ~",
+            "~ada/bin/a",
+            "a ~ada",
+            "(a)",
+            "a (b)",
+            "a # b",
+            "TOKEN=x a",
+            "_T1= a",
             "a 'b",
             "a \"b",
             "a \"b\\",

@@ -402,6 +402,9 @@ pub fn nobody_waits_for_a_browser_in_vain<K: Kit>(_: &str) {
     let error = connect(EraChoice::Modern, &host, broken).unwrap_err();
     let text = error.to_string();
     assert!(text.contains("no display") && text.contains("`Authorize::open_with`"), "{text}");
+    let panics = Authorize::new(Config::new("Spokes")).open_with(|_| panic!("no browser"));
+    let text = connect(EraChoice::Modern, &host, panics).unwrap_err().to_string();
+    assert!(text.contains("panicked") && text.contains("`Authorize::open_with`"), "{text}");
 
     let (tell, events) = Events::new();
     let first = Mutex::new(true);

@@ -279,3 +279,31 @@ pub fn a_proxy_is_given_requests<K: Kit>(_: &str) {
     );
     assert!(head.contains("Proxy-Authorization: Basic dXNlcjpzM2NyZXQ=\r\n"), "{head}");
 }
+
+/// A proxy may be spoken to by TLS itself: `https` servers are then reached by TLS inside of TLS, others by requests
+/// inside of it. It has to show who it is like a server.
+pub fn a_proxy_is_spoken_to_by_tls<K: Kit>(_: &str) {
+    let host = host::<K>(|_| {});
+    host.gate.open();
+    let server = Front::start("localhost", port(&host));
+    let (place, asked) = proxy(None);
+    let front = Front::start("localhost", place);
+    let proxy = |front: &Front| Proxy::at(&format!("https://user:s3cret@localhost:{}", front.port)).unwrap();
+    let both = server.trusted().trust(&front.root).unwrap();
+    let client = K::wait(builder::<K>(ERAS[0]).tls(both).proxy(proxy(&front)).http(server.url())).unwrap();
+    front.asked.expect("\"localhost\" http/1.1");
+    let head = asked.expect("CONNECT");
+    assert!(head.contains("Proxy-Authorization: Basic dXNlcjpzM2NyZXQ=\r\n"), "{head}");
+    works::<K>(&client);
+    K::wait(client.close()).unwrap();
+    host.end();
+
+    let (place, asked) = self::proxy(Some(403));
+    let front = Front::start("localhost", place);
+    let plain = builder::<K>(ERAS[1]).tls(front.trusted()).proxy(proxy(&front));
+    assert!(K::wait(plain.http("http://server.invalid/mcp")).is_err());
+    asked.expect("POST http://server.invalid/mcp HTTP/1.1\r\n");
+    let stranger = builder::<K>(ERAS[1]).tls(server.trusted()).proxy(proxy(&front));
+    let refused = refusal::<K>(stranger, "http://server.invalid/mcp");
+    assert!(refused.contains("no TLS connection to localhost") && !refused.contains("s3cret"), "{refused}");
+}

@@ -12,7 +12,7 @@ use crate::error::CallError;
 use crate::head::{End, ResponseHead, declared_length};
 use crate::model::Json;
 use crate::text;
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, Now};
 #[cfg(feature = "gzip")]
 use crate::wire::inflate::Inflater;
 use crate::wire::jsonrpc::{self, Incoming, Malformed, Message, Request, RequestId, Response};
@@ -23,7 +23,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 impl Http {
-    pub(super) fn head(&mut self, now: Instant, id: ExchangeId, head: &ResponseHead) {
+    pub(super) fn head(&mut self, now: Now, id: ExchangeId, head: &ResponseHead) {
+        let Now { mono: now, unix, .. } = now;
         let Some(exchange) = self.exchanges.get_mut(&id) else { return };
         // An informational head is followed by the real one; a second real one is nobody's.
         if !matches!(exchange.reading, Reading::Head) || (100..200).contains(&head.status) {
@@ -68,7 +69,7 @@ impl Http {
             }
             Ok(reading) => {
                 if let Some(exchange) = self.exchanges.get_mut(&id) {
-                    exchange.retry_after = retry_after(head);
+                    exchange.retry_after = retry_after(unix, head);
                     exchange.reading = reading;
                     #[cfg(feature = "gzip")]
                     {

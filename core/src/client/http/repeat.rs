@@ -9,6 +9,7 @@ use crate::client::request;
 use crate::error::CallError;
 use crate::head::ResponseHead;
 use crate::time::{Duration, Instant};
+use crate::wire::date::read_date;
 use alloc::sync::Arc;
 
 impl Http {
@@ -68,13 +69,12 @@ impl Http {
     }
 }
 
-/// How long a server that refuses a request wants to be left alone, in whole seconds; dates are not read.
-pub(super) fn retry_after(head: &ResponseHead) -> Option<Duration> {
-    let seconds = head.headers.text("retry-after")?.trim();
-    seconds
-        .bytes()
-        .all(|byte| byte.is_ascii_digit())
-        .then(|| seconds.parse().ok())
-        .flatten()
-        .map(Duration::from_secs)
+/// How long a server that refuses a request wants to be left alone: whole seconds, or until a moment by the clock of
+/// this machine, `unix`.
+pub(super) fn retry_after(unix: Duration, head: &ResponseHead) -> Option<Duration> {
+    let value = head.headers.text("retry-after")?.trim();
+    if value.bytes().all(|byte| byte.is_ascii_digit()) {
+        return value.parse().ok().map(Duration::from_secs);
+    }
+    read_date(value.as_bytes()).map(|until| until.saturating_sub(unix))
 }

@@ -12,6 +12,7 @@ use mcp_proto::limits::Limits;
 
 use super::browser;
 use super::callback::{Awaited, Callback};
+use crate::hook;
 use crate::runtime::Runtime;
 
 type Opener = Arc<dyn Fn(&str) -> io::Result<()> + Send + Sync>;
@@ -122,7 +123,9 @@ impl<R: Runtime> Listening<R> {
     fn open(&self, runtime: &R, url: &Url, awaited: &Arc<Awaited>) {
         let (open, url, failed) = (self.open.clone(), url.clone(), awaited.answer.clone());
         let job = Box::new(move || {
-            if let Err(error) = open(url.as_str()) {
+            let mut opened = Err(io::Error::other("what was to open it panicked"));
+            hook::call(|| opened = open(url.as_str()));
+            if let Err(error) = opened {
                 failed.set(Err(format!(
                     "whose browser could not be opened: {error}; see `Authorize::open_with`"
                 )));

@@ -29,6 +29,9 @@ use crate::wake::WakerSlot;
 /// It must not follow redirects, nor send a request again: both are decided by the protocol. Several requests are under
 /// way at once, and a response may be an event stream that goes on for hours, so that what has come is to be told as it
 /// comes.
+///
+/// Bodies are told as they came, and the head says how they are compressed. Of a client that decompresses them by itself
+/// and leaves that field in the head, as the `fetch` of a browser does, say so: [`Response::decoded`].
 pub trait Exchanger: Send + Sync + 'static {
     /// Sends a request and tells `response` what becomes of it. The future is dropped when nobody wants to know any more:
     /// the request is then to be given up.
@@ -104,6 +107,7 @@ pub struct Response {
     hears: Arc<dyn Hears>,
     begun: bool,
     ended: bool,
+    decoded: bool,
 }
 
 /// Whoever hears of a response.
@@ -116,12 +120,24 @@ pub(super) trait Hears: Send + Sync {
 
 impl Response {
     pub(super) fn new(hears: Arc<dyn Hears>) -> Self {
-        Self { hears, begun: false, ended: false }
+        Self { hears, begun: false, ended: false, decoded: false }
+    }
+
+    /// Bodies are told decompressed, whatever the head says: its `Content-Encoding` and `Content-Length` are about what
+    /// came over the network.
+    #[must_use]
+    pub fn decoded(mut self) -> Self {
+        self.decoded = true;
+        self
     }
 
     /// The head has come.
-    pub fn head(&mut self, head: ResponseHead) {
+    pub fn head(&mut self, mut head: ResponseHead) {
         self.begun = true;
+        if self.decoded {
+            head.headers.remove("content-encoding");
+            head.headers.remove("content-length");
+        }
         self.hears.head(head);
     }
 
@@ -275,5 +291,44 @@ impl<R: Runtime> Hears for Heard<R> {
 
     fn failed(&self, reason: &str, unsent: bool) {
         self.last(|guarded, now| guarded.failed(now, self.exchange, reason, unsent));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    impl Hears for Mutex<Vec<ResponseHead>> {
+        fn head(&self, head: ResponseHead) {
+            self.lock().unwrap().push(head);
+        }
+
+        fn body(&self, _: &[u8]) {}
+
+        fn end(&self, _: End) {}
+
+        fn failed(&self, _: &str, _: bool) {}
+    }
+
+    /// A client that decompresses by itself leaves fields in the head that are about something else.
+    #[test]
+    fn what_is_decoded_is_not_decoded_again() {
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        for response in [Response::new(heard.clone()), Response::new(heard.clone()).decoded()] {
+            let mut head = ResponseHead::new(200);
+            for (name, value) in
+                [("Content-Encoding", "gzip"), ("Content-Length", "20"), ("Content-Type", "x")]
+            {
+                head.headers.push(name, value);
+            }
+            let mut response = response;
+            response.head(head);
+            response.end(End::Complete);
+        }
+        let heard = heard.lock().unwrap();
+        assert_eq!(heard.iter().map(|head| head.headers.iter().count()).collect::<Vec<_>>(), [3, 1]);
+        assert_eq!(heard[1].headers.text("content-type"), Some("x"));
     }
 }

@@ -2,27 +2,21 @@
 
 use std::fmt;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::Waker;
-use std::time::Duration;
+use std::sync::Arc;
 
 use mcp_proto::client::Endpoint as Url;
 use mcp_proto::error::ApiMisuse;
-use mcp_proto::head::End;
-use mcp_proto::time::{Instant, Now};
-
-use super::pooled::Channel;
-use crate::endpoint::{Endpoint, Status};
 
 /// Which proxy leads to which server. By default what the environment says, in the way of curl:
 ///
 /// - `https_proxy` or `HTTPS_PROXY` for `https` URLs, `http_proxy` or `HTTP_PROXY` for others, else `all_proxy` or
 ///   `ALL_PROXY`. `HTTP_PROXY` does not count in a CGI program, where a client can set it.
 /// - Not for the hosts in `no_proxy` or `NO_PROXY`: names that also stand for all below them, addresses, either with a port
-///   or without one, or `*` for all. Hosts of this machine are no exception.
+///   or without one, or `*` for all. Never for hosts of this machine.
 ///
 /// A proxy is `http://host:port`, with `user:password@` before the host where it asks for that; neither is ever printed.
-/// To `https` servers it is asked for a tunnel (`CONNECT`).
+/// With the feature `tls` it may be spoken to by `https://`, too. To `https` servers it is asked for a tunnel (`CONNECT`).
+/// Others, such as those of SOCKS, are not spoken: a variable that names one is an error of whoever would need it.
 #[derive(Clone, Default)]
 pub struct Proxy {
     choice: Choice,
@@ -40,6 +34,8 @@ enum Choice {
 pub(super) struct Address {
     host: String,
     port: u16,
+    /// It is spoken to by TLS.
+    secure: bool,
     /// The value of `Proxy-Authorization`.
     authorization: Option<String>,
 }
@@ -58,7 +54,7 @@ impl Proxy {
     /// This proxy, for every server.
     ///
     /// # Errors
-    /// When it is no `http` URL.
+    /// When it is no `http` or `https` URL, or `https` without the feature `tls`.
     pub fn at(url: &str) -> Result<Self, ApiMisuse> {
         Ok(Self { choice: Choice::At(Arc::new(Address::parse(url)?)) })
     }
@@ -130,10 +126,11 @@ fn excepts(rule: &str, url: &Url) -> bool {
     }
     let (name, port) = match rule.rsplit_once(':') {
         // An IPv6 address has colons of its own, and a port only behind brackets.
-        Some((name, port)) if !name.contains(':') || name.ends_with(']') => (name, port.parse::<u16>().ok()),
+        Some((name, port)) if !name.contains(':') || name.ends_with(']') => (name, Some(port)),
         _ => (rule, None),
     };
-    if port.is_some_and(|port| port != url.port()) {
+    // What is no port is none of this server.
+    if port.is_some_and(|port| port.parse() != Ok(url.port())) {
         return false;
     }
     let name = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
@@ -151,14 +148,25 @@ fn is_address(host: &str) -> bool {
 }
 
 impl Address {
-    fn parse(url: &str) -> Result<Self, ApiMisuse> {
+    pub(super) fn parse(url: &str) -> Result<Self, ApiMisuse> {
         let misuse = |what: &str| ApiMisuse::new(format!("the URL of the proxy {what}"));
-        let rest = match url.split_once("://") {
-            Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => rest,
-            Some(_) => return Err(misuse("must begin with `http://`; other kinds are not spoken")),
-            None => url,
+        let (scheme, rest) = match url.split_once("://") {
+            Some((scheme, rest)) => (scheme.to_ascii_lowercase(), rest),
+            None => ("http".to_owned(), url),
         };
-        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let secure = match &*scheme {
+            "http" => false,
+            "https" if cfg!(feature = "tls") => true,
+            "https" => return Err(misuse("begins with `https://`, which needs the feature `tls`")),
+            "socks" | "socks4" | "socks4a" | "socks5" | "socks5h" => {
+                return Err(misuse("is one of SOCKS, which is not spoken; `http://` and `https://` are"));
+            }
+            _ => return Err(misuse("must begin with `http://` or `https://`; others are not spoken")),
+        };
+        let (authority, behind) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+        if behind.contains('@') {
+            return Err(misuse("has `/`, `?` or `#` before its `@`: write them as `%2F`, `%3F` or `%23`"));
+        }
         let (credentials, place) = match authority.rsplit_once('@') {
             Some((credentials, place)) => (Some(credentials), place),
             None => (None, authority),
@@ -170,10 +178,14 @@ impl Address {
             let plain = [&unescaped(user)[..], b":", &unescaped(password)].concat();
             format!("Basic {}", base64(&plain))
         });
-        // As with curl, a proxy without a port is at 1080; but what is written as 80 is.
+        // As with curl, a proxy without a port is at 1080, or at 443 by TLS; but what is written as 80 is.
         let given = place.rsplit_once(':').is_some_and(|(_, port)| !port.is_empty() && !port.contains(']'));
-        let port = if given { endpoint.port() } else { 1080 };
-        Ok(Self { host: endpoint.host().to_owned(), port, authorization })
+        let port = match (given, secure) {
+            (true, _) => endpoint.port(),
+            (false, true) => 443,
+            (false, false) => 1080,
+        };
+        Ok(Self { host: endpoint.host().to_owned(), port, secure, authorization })
     }
 
     pub(super) fn place(&self) -> (&str, u16) {
@@ -184,24 +196,9 @@ impl Address {
         self.authorization.as_deref()
     }
 
-    /// Puts a tunnel to a server over a channel.
-    pub(super) fn tunnel(
-        &self,
-        url: &Url,
-        patience: Duration,
-        head: usize,
-        inner: Arc<dyn Channel>,
-    ) -> Arc<dyn Channel> {
-        let host = if url.host().contains(':') { format!("[{}]", url.host()) } else { url.host().to_owned() };
-        let to = format!("{host}:{}", url.port());
-        let mut ask = format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n");
-        if let Some(authorization) = &self.authorization {
-            ask.push_str(&format!("Proxy-Authorization: {authorization}\r\n"));
-        }
-        ask.push_str("\r\n");
-        let state = State { stage: Stage::Waiting, out: ask.into_bytes(), heard: Vec::new() };
-        let proxy = format!("{}:{}", self.host, self.port);
-        Arc::new(Tunnel { inner, proxy, to, patience, head, state: Mutex::new(state) })
+    #[cfg(feature = "tls")]
+    pub(super) fn is_secure(&self) -> bool {
+        self.secure
     }
 }
 
@@ -239,171 +236,6 @@ fn base64(bytes: &[u8]) -> String {
     out
 }
 
-/// A connection that a proxy is asked to make.
-struct Tunnel {
-    inner: Arc<dyn Channel>,
-    proxy: String,
-    to: String,
-    patience: Duration,
-    /// As much as the head of the answer may have.
-    head: usize,
-    state: Mutex<State>,
-}
-
-struct State {
-    stage: Stage,
-    /// What the proxy is still to be asked.
-    out: Vec<u8>,
-    /// What it has answered.
-    heard: Vec<u8>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    Waiting,
-    Asking { until: Instant },
-    Open,
-    Over,
-}
-
-impl Tunnel {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn give_up(&self, now: Now, reason: &str) -> bool {
-        let mut state = self.lock();
-        let asking = matches!(state.stage, Stage::Waiting | Stage::Asking { .. });
-        if asking {
-            state.stage = Stage::Over;
-        }
-        drop(state);
-        if asking {
-            let Self { proxy, to, .. } = self;
-            self.inner.refused(now, &format!("no connection to {to} through the proxy {proxy}: {reason}"));
-        }
-        asking
-    }
-
-    /// Takes part of the answer. What is behind it is the server's already; the error says why there is none.
-    fn answered(&self, bytes: &[u8]) -> Result<Option<Vec<u8>>, String> {
-        let mut state = self.lock();
-        state.heard.extend_from_slice(bytes);
-        let Some(end) = state.heard.windows(4).position(|window| window == b"\r\n\r\n") else {
-            let limit = self.head;
-            return if state.heard.len() > limit {
-                Err(format!("its answer to CONNECT has a head of more than {limit} bytes"))
-            } else {
-                Ok(None)
-            };
-        };
-        let status = state.heard.get(..12).and_then(|line| std::str::from_utf8(line).ok());
-        let status = status
-            .filter(|line| line.starts_with("HTTP/1."))
-            .and_then(|line| line.get(9..)?.parse::<u16>().ok());
-        match status {
-            Some(200..300) => {
-                let rest = state.heard.split_off(end + 4);
-                state.heard = Vec::new();
-                state.stage = Stage::Open;
-                Ok(Some(rest))
-            }
-            Some(407) => {
-                Err("it wants other credentials (HTTP status 407): put them into its URL".to_owned())
-            }
-            Some(status) => Err(format!("it answered CONNECT with HTTP status {status}")),
-            None => Err("it does not answer CONNECT in HTTP/1.1".to_owned()),
-        }
-    }
-}
-
-impl Channel for Tunnel {
-    fn established(&self, now: Now) {
-        self.lock().stage = Stage::Asking { until: now.mono + self.patience };
-    }
-
-    fn refused(&self, now: Now, reason: &str) {
-        self.lock().stage = Stage::Over;
-        self.inner.refused(now, reason);
-    }
-}
-
-impl Endpoint for Tunnel {
-    fn handle_bytes(&self, now: Now, bytes: &[u8]) {
-        let stage = self.lock().stage;
-        match stage {
-            Stage::Open => self.inner.handle_bytes(now, bytes),
-            Stage::Asking { .. } => match self.answered(bytes) {
-                Ok(None) => {}
-                Ok(Some(rest)) => {
-                    self.inner.established(now);
-                    if !rest.is_empty() {
-                        self.inner.handle_bytes(now, &rest);
-                    }
-                }
-                Err(reason) => drop(self.give_up(now, &reason)),
-            },
-            Stage::Waiting | Stage::Over => {}
-        }
-    }
-
-    fn handle_end(&self, now: Now, end: End) {
-        if !self.give_up(now, "it closed the connection") {
-            self.inner.handle_end(now, end);
-        }
-    }
-
-    fn handle_write_failed(&self, now: Now) {
-        if !self.give_up(now, "the connection to it broke") {
-            self.inner.handle_write_failed(now);
-        }
-    }
-
-    fn handle_timeout(&self, now: Now) {
-        let late = matches!(self.lock().stage, Stage::Asking { until } if until <= now.mono);
-        if late {
-            self.give_up(now, &format!("it did not answer within {:?}", self.patience));
-        }
-        self.inner.handle_timeout(now);
-    }
-
-    fn transmit(&self, now: Now, write: &mut dyn FnMut(&[u8]) -> usize) {
-        let mut state = self.lock();
-        match state.stage {
-            Stage::Asking { .. } => {
-                if !state.out.is_empty() {
-                    let taken = write(&state.out);
-                    state.out.drain(..taken);
-                }
-            }
-            Stage::Open => {
-                drop(state);
-                self.inner.transmit(now, write);
-            }
-            Stage::Waiting | Stage::Over => {}
-        }
-    }
-
-    fn status(&self) -> Status {
-        let stage = self.lock().stage;
-        let mut status = self.inner.status();
-        match stage {
-            Stage::Waiting => status.wants_read = false,
-            Stage::Asking { until } => {
-                status.wants_read = true;
-                status.timeout = Some(status.timeout.map_or(until, |at| at.min(until)));
-            }
-            Stage::Open => {}
-            Stage::Over => status.finished = true,
-        }
-        status
-    }
-
-    fn register(&self, waker: &Waker) {
-        self.inner.register(waker);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -433,7 +265,41 @@ mod tests {
             Some(("::1".into(), 1080)),
             "a header of a CGI request is no proxy"
         );
-        assert!(by_environment(&url("http://h/"), &|_| Some("socks5://u:s3cret@h".into())).is_err());
+    }
+
+    /// What is not spoken is an error, with the name of the variable, of whoever would have to go that way; nobody else
+    /// hears of it.
+    #[test]
+    fn a_proxy_that_is_not_spoken_is_refused_where_it_is_needed() {
+        let socks =
+            [("ALL_PROXY", "socks5://u:s3cret@h"), ("https_proxy", "http://p:1"), ("NO_PROXY", "near")];
+        let lookup =
+            |name: &str| socks.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_string());
+        let refused = by_environment(&url("http://h/"), &lookup).err().unwrap().to_string();
+        assert!(refused.contains("`ALL_PROXY`") && refused.contains("SOCKS"), "{refused}");
+        assert!(refused.contains("`Proxy::none`") && !refused.contains("s3cret"), "{refused}");
+        assert_eq!(found("https://h/", &socks), Some(("p".into(), 1)));
+        for near in ["http://near/", "http://localhost:8000/", "http://127.0.0.1/"] {
+            assert_eq!(found(near, &socks), None, "{near}");
+        }
+    }
+
+    /// A proxy may be spoken to by TLS, at the port of that.
+    #[test]
+    fn a_proxy_has_a_scheme_and_a_port() {
+        for (text, port, secure) in [
+            ("p", 1080, false),
+            ("http://p", 1080, false),
+            ("HTTPS://p", 443, true),
+            ("https://p:80", 80, true),
+        ] {
+            match Address::parse(text) {
+                Ok(address) => assert_eq!((address.port, address.secure), (port, secure), "{text}"),
+                Err(refused) => {
+                    assert!(secure && cfg!(not(feature = "tls")) && refused.to_string().contains("`tls`"));
+                }
+            }
+        }
     }
 
     /// `NO_PROXY`: names and what is below them, addresses, ports, everything; this machine itself in any case, since
@@ -450,6 +316,8 @@ mod tests {
             ("a, b c", "http://c/", true),
             ("example.com:8080", "http://example.com:8080/", true),
             ("example.com:8080", "http://example.com/", false),
+            ("example.com:http", "http://example.com/", false),
+            ("example.com:", "http://example.com/", false),
             ("10.0.0.1", "http://10.0.0.1:5/", true),
             ("0.0.1", "http://10.0.0.1:5/", false),
             ("fd00::1", "http://[fd00::1]:5/", true),
@@ -476,7 +344,9 @@ mod tests {
         assert_eq!((address.place(), base64(b"a"), base64(b"ab")), (("h", 8), "YQ==".into(), "YWI=".into()));
         let proxy = Proxy::at("http://user:s3cret@h:8").unwrap();
         assert_eq!(format!("{proxy:?}"), "Proxy::at(h:8)");
-        for wrong in ["socks5://u:s3cret@h", "http://u:s3cret@", "http://u:s3cret@h:x"] {
+        for wrong in
+            ["socks5://u:s3cret@h", "http://u:s3cret@", "http://u:s3cret@h:x", "http://u/x:s3cret@h:1"]
+        {
             assert!(!Proxy::at(wrong).unwrap_err().to_string().contains("s3cret"));
         }
     }

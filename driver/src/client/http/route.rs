@@ -16,14 +16,16 @@ use super::pooled::Channel;
 use super::proxy::Address;
 #[cfg(feature = "tls")]
 use super::tls::TlsTo;
+use super::tunnel;
 use crate::runtime::Runtime;
 
 /// The way to a server.
 pub(super) struct Route {
     url: Url,
     proxy: Option<Arc<Address>>,
+    /// With the server, and with the proxy.
     #[cfg(feature = "tls")]
-    tls: Option<TlsTo>,
+    tls: (Option<TlsTo>, Option<TlsTo>),
     dialing: Patience,
     /// How long tunnel and handshake may take, each.
     patience: Duration,
@@ -34,8 +36,14 @@ pub(super) struct Route {
 impl Route {
     pub(super) fn new(url: &Url, means: &Means, limits: &Limits) -> Result<Self, ApiMisuse> {
         let patience = limits.handshake;
+        let proxy = means.proxy.towards(url)?;
         #[cfg(feature = "tls")]
-        let tls = if url.secure { Some(means.tls.with(url.host(), patience)?) } else { None };
+        let tls = {
+            let with = |host: &str| means.tls.with(host, patience);
+            let proxy = proxy.as_ref().filter(|proxy| proxy.is_secure());
+            let server = if url.secure { Some(with(url.host())?) } else { None };
+            (server, proxy.map(|proxy| with(proxy.place().0)).transpose()?)
+        };
         #[cfg(not(feature = "tls"))]
         if url.secure {
             return Err(ApiMisuse::new(
@@ -44,7 +52,7 @@ impl Route {
         }
         Ok(Self {
             url: url.clone(),
-            proxy: means.proxy.towards(url)?,
+            proxy,
             #[cfg(feature = "tls")]
             tls,
             dialing: Patience::new(limits),
@@ -93,14 +101,22 @@ impl Route {
     /// Puts what is in between over a stream to the first place.
     pub(super) fn layers(&self, channel: Arc<dyn Channel>) -> Arc<dyn Channel> {
         #[cfg(feature = "tls")]
-        let channel = match &self.tls {
+        let channel = match &self.tls.0 {
             Some(tls) => tls.over(channel),
             None => channel,
         };
-        match &self.proxy {
-            Some(proxy) if self.url.secure => proxy.tunnel(&self.url, self.patience, self.head, channel),
+        let channel = match &self.proxy {
+            Some(proxy) if self.url.secure => {
+                tunnel::through(proxy, &self.url, self.patience, self.head, channel)
+            }
             _ => channel,
-        }
+        };
+        #[cfg(feature = "tls")]
+        let channel = match &self.tls.1 {
+            Some(tls) => tls.over(channel),
+            None => channel,
+        };
+        channel
     }
 
     /// The head as a proxy wants it that passes requests on itself.

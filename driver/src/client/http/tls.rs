@@ -2,19 +2,18 @@
 
 use std::fmt;
 use std::io::{Read, Write};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::task::Waker;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use mcp_proto::error::ApiMisuse;
 use mcp_proto::head::End;
-use mcp_proto::time::{Instant, Now};
+use mcp_proto::time::Now;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
+use super::layer::{Codec, Heard, Layer};
 use super::pooled::Channel;
-use crate::endpoint::{Endpoint, Status};
 
 /// Whom to believe that a server is who it says: by default whomever this system believes.
 ///
@@ -99,8 +98,9 @@ impl Tls {
 
     /// What is needed to speak to this host.
     pub(super) fn with(&self, host: &str, patience: Duration) -> Result<TlsTo, ApiMisuse> {
-        let name = ServerName::try_from(host.to_owned())
-            .map_err(|_| ApiMisuse::new("the URL of the server has a host that TLS has no name for"))?;
+        let name = ServerName::try_from(host.to_owned()).map_err(|_| {
+            ApiMisuse::new("expected a host that TLS has a name for, found another in the URL")
+        })?;
         Ok(TlsTo { config: self.config()?, name, host: host.to_owned(), patience })
     }
 }
@@ -126,31 +126,24 @@ pub(super) struct TlsTo {
 
 impl TlsTo {
     /// Puts TLS over a channel.
-    pub(super) fn over(&self, inner: Arc<dyn Channel>) -> Arc<dyn Channel> {
+    pub(super) fn over(&self, above: Arc<dyn Channel>) -> Arc<dyn Channel> {
         let session = ClientConnection::new(self.config.clone(), self.name.clone());
-        let (session, fault) = match session {
-            Ok(session) => (Some(session), None),
-            Err(error) => (None, Some(error.to_string())),
+        let session = Session {
+            host: self.host.clone(),
+            session: session.map_err(|error| error.to_string()),
+            out: Vec::new(),
+            sent: 0,
+            closing: false,
         };
-        let state = State { session, fault, stage: Stage::Waiting, out: Vec::new(), sent: 0, closing: false };
-        let (host, patience) = (self.host.clone(), self.patience);
-        Arc::new(Layer { inner, host, patience, state: Mutex::new(state) })
+        Layer::new(session, self.patience, above)
     }
 }
 
 /// TLS on one stream.
-struct Layer {
-    inner: Arc<dyn Channel>,
+struct Session {
     host: String,
-    patience: Duration,
-    state: Mutex<State>,
-}
-
-struct State {
-    session: Option<ClientConnection>,
-    /// Why there is no session.
-    fault: Option<String>,
-    stage: Stage,
+    /// Or why there is none.
+    session: Result<ClientConnection, String>,
     /// What is to be written, and how much of it is on its way.
     out: Vec<u8>,
     sent: usize,
@@ -158,32 +151,24 @@ struct State {
     closing: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    /// What is below is not ready.
-    Waiting,
-    Shaking {
-        until: Instant,
-    },
-    Open,
-    Over,
-}
-
 /// So much is encrypted ahead of what the stream takes.
 const AHEAD: usize = 64 << 10;
 
-/// What came of bytes.
-struct Heard {
-    opened: bool,
-    plain: Vec<u8>,
-    closed: bool,
-    fault: Option<String>,
-}
+impl Codec for Session {
+    const OPENING: &'static str = "the handshake";
 
-impl State {
-    fn hear(&mut self, mut bytes: &[u8]) -> Heard {
-        let mut heard = Heard { opened: false, plain: Vec::new(), closed: false, fault: None };
-        let Some(session) = self.session.as_mut().filter(|_| self.stage != Stage::Over) else { return heard };
+    fn none(&self) -> String {
+        format!("no TLS connection to {}", self.host)
+    }
+
+    fn begin(&mut self) -> Result<(), String> {
+        self.session.as_ref().map(drop).map_err(Clone::clone)
+    }
+
+    fn hear<'a>(&mut self, mut bytes: &'a [u8], open: bool) -> Heard<'a> {
+        let mut heard = Heard::default();
+        let Ok(session) = &mut self.session else { return heard };
+        let plain = heard.plain.to_mut();
         while !bytes.is_empty() {
             let taken = session.read_tls(&mut bytes);
             match session.process_new_packets() {
@@ -194,151 +179,48 @@ impl State {
                 }
             }
             // Taken out at once, so that there is room for what follows.
-            let _ = session.reader().read_to_end(&mut heard.plain);
+            let _ = session.reader().read_to_end(plain);
             if heard.closed || !matches!(taken, Ok(1..)) {
                 break;
             }
         }
-        if matches!(self.stage, Stage::Shaking { .. }) && !session.is_handshaking() && heard.fault.is_none() {
-            self.stage = Stage::Open;
-            heard.opened = true;
-        }
-        if heard.fault.is_some() {
-            self.stage = Stage::Over;
-        }
+        heard.opened = !open && !session.is_handshaking() && heard.fault.is_none();
         heard
     }
 
-    /// Encrypts what is to be sent.
-    fn fill(&mut self, now: Now, inner: &dyn Channel) {
-        let Some(session) = &mut self.session else { return };
-        if self.stage == Stage::Open && self.out.len() < AHEAD {
+    fn transmit(&mut self, now: Now, above: Option<&dyn Channel>, write: &mut dyn FnMut(&[u8]) -> usize) {
+        let Ok(session) = &mut self.session else { return };
+        if let Some(above) = above
+            && self.out.len() < AHEAD
+        {
             let mut idle = true;
-            inner.transmit(now, &mut |bytes| {
+            above.transmit(now, &mut |bytes| {
                 let taken = session.writer().write(bytes).unwrap_or(0);
                 idle = taken == 0;
                 taken
             });
-            if idle && !self.closing && inner.status().finished {
+            if idle && !self.closing && above.status().finished {
                 self.closing = true;
                 session.send_close_notify();
             }
         }
-        if self.stage != Stage::Waiting {
-            // A `Vec` takes whatever is written.
-            while session.wants_write() && session.write_tls(&mut self.out).is_ok() {}
+        // A `Vec` takes whatever is written.
+        while session.wants_write() && session.write_tls(&mut self.out).is_ok() {}
+        let left = self.out.get(self.sent..).unwrap_or_default();
+        if !left.is_empty() {
+            self.sent += write(left);
         }
-    }
-}
-
-impl Layer {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The handshake is over for this reason, unless it was over before; whether it was not.
-    fn give_up(&self, now: Now, reason: &str) -> bool {
-        let mut state = self.lock();
-        let shaking = matches!(state.stage, Stage::Waiting | Stage::Shaking { .. });
-        if shaking {
-            state.stage = Stage::Over;
-        }
-        drop(state);
-        if shaking {
-            self.inner.refused(now, &format!("no TLS connection to {}: {reason}", self.host));
-        }
-        shaking
-    }
-}
-
-impl Channel for Layer {
-    fn established(&self, now: Now) {
-        let mut state = self.lock();
-        match state.fault.clone() {
-            None => state.stage = Stage::Shaking { until: now.mono + self.patience },
-            Some(fault) => {
-                drop(state);
-                self.give_up(now, &fault);
-            }
-        }
-    }
-
-    fn refused(&self, now: Now, reason: &str) {
-        self.lock().stage = Stage::Over;
-        self.inner.refused(now, reason);
-    }
-}
-
-impl Endpoint for Layer {
-    fn handle_bytes(&self, now: Now, bytes: &[u8]) {
-        let before = self.lock().stage;
-        let heard = self.lock().hear(bytes);
-        if heard.opened {
-            self.inner.established(now);
-        }
-        if !heard.plain.is_empty() {
-            self.inner.handle_bytes(now, &heard.plain);
-        }
-        match heard.fault {
-            Some(fault) if before != Stage::Open && !heard.opened => {
-                self.inner.refused(now, &format!("no TLS connection to {}: {fault}", self.host));
-            }
-            Some(_) => self.inner.handle_end(now, End::Broken),
-            None if heard.closed => self.inner.handle_end(now, End::Complete),
-            None => {}
+        if self.sent >= self.out.len() {
+            self.out.clear();
+            self.sent = 0;
         }
     }
 
     /// An end without `close_notify` may be that of somebody in between, who cut off what was to come.
-    fn handle_end(&self, now: Now, _: End) {
-        if !self.give_up(now, "the connection ended in the middle of the handshake") {
-            self.inner.handle_end(now, End::Broken);
-        }
-    }
-
-    fn handle_write_failed(&self, now: Now) {
-        if !self.give_up(now, "the connection broke in the middle of the handshake") {
-            self.inner.handle_write_failed(now);
-        }
-    }
-
-    fn handle_timeout(&self, now: Now) {
-        let late = matches!(self.lock().stage, Stage::Shaking { until } if until <= now.mono);
-        if late {
-            self.give_up(now, &format!("the handshake took longer than {:?}", self.patience));
-        }
-        self.inner.handle_timeout(now);
-    }
-
-    fn transmit(&self, now: Now, write: &mut dyn FnMut(&[u8]) -> usize) {
-        let state = &mut *self.lock();
-        state.fill(now, &*self.inner);
-        let left = state.out.get(state.sent..).unwrap_or_default();
-        if !left.is_empty() {
-            state.sent += write(left);
-        }
-        if state.sent >= state.out.len() {
-            state.out.clear();
-            state.sent = 0;
-        }
-    }
-
-    fn status(&self) -> Status {
-        let stage = self.lock().stage;
-        let mut status = self.inner.status();
-        match stage {
-            Stage::Waiting => status.wants_read = false,
-            Stage::Shaking { until } => {
-                status.wants_read = true;
-                status.timeout = Some(status.timeout.map_or(until, |at| at.min(until)));
-            }
-            Stage::Open => {}
-            Stage::Over => status.finished = true,
-        }
-        status
-    }
-
-    fn register(&self, waker: &Waker) {
-        self.inner.register(waker);
+    fn end(&self, _: End) -> End {
+        End::Broken
     }
 }
+
+#[cfg(test)]
+mod tests;

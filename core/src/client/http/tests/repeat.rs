@@ -131,10 +131,12 @@ fn a_server_that_says_when_is_asked_again() {
         after.into_iter().for_each(|after| head.headers.push("Retry-After", after));
         peer.whole(sent, head, "busy");
     };
-    for status in [429, 503] {
+    // Seven seconds past what the clock on the wall says here.
+    let date = "Tue, 14 Nov 2023 22:13:27 GMT";
+    for (status, after) in [(429, "7"), (503, "7"), (503, date)] {
         let mut peer = Peer::modern();
         let (call, sent) = peer.start(&ListTools::new());
-        refuse(&mut peer, &sent, status, Some("7"));
+        refuse(&mut peer, &sent, status, Some(after));
         peer.wait(6_999);
         peer.none();
         peer.wait(1);
@@ -143,9 +145,15 @@ fn a_server_that_says_when_is_asked_again() {
         peer.take(&call).unwrap();
         peer.is_empty();
     }
-    for (status, after) in
-        [(503, None), (503, Some("soon")), (503, Some("-1")), (503, Some("600")), (500, Some("1"))]
-    {
+    let late = Some("Tue, 14 Nov 2023 23:13:27 GMT");
+    for (status, after) in [
+        (503, None),
+        (503, Some("soon")),
+        (503, Some("-1")),
+        (503, Some("600")),
+        (500, Some("1")),
+        (503, late),
+    ] {
         let mut peer = Peer::modern();
         let (call, sent) = peer.start(&ListTools::new());
         refuse(&mut peer, &sent, status, after);
