@@ -153,8 +153,38 @@ impl fmt::Debug for Command {
 }
 
 /// How long the output of a child is read on after its exit. Whoever still holds it then has left the group
-/// and is none of our business.
-pub(crate) const DRAIN: Duration = Duration::from_millis(500);
+/// and is none of our business. It is half a second, in turns: on a busy machine the thread that reads comes late to what is
+/// there, and then so do timers, one after the other.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Drain {
+    since: Option<Instant>,
+    turns: u32,
+}
+
+impl Drain {
+    const TURN: Duration = Duration::from_millis(100);
+    const TURNS: u32 = 5;
+
+    /// Something came, so there may be more.
+    pub(crate) fn heard(&mut self, now: Instant) {
+        *self = Self { since: Some(now), turns: 0 };
+    }
+
+    /// When the turn is over, for a child that exited at this moment.
+    pub(crate) fn until(&self, exited: Instant) -> Instant {
+        self.since.map_or(exited, |since| since.max(exited)) + Self::TURN
+    }
+
+    /// Whether the output is given up, now that time has passed.
+    pub(crate) fn is_over(&mut self, exited: Instant, now: Instant) -> bool {
+        if now < self.until(exited) {
+            return false;
+        }
+        self.since = Some(now);
+        self.turns += 1;
+        self.turns >= Self::TURNS
+    }
+}
 
 /// How a child ended, and the last it said on standard error.
 #[derive(Clone, Debug)]
@@ -214,8 +244,8 @@ struct ChildShared {
 #[derive(Default)]
 struct ChildState {
     status: Option<ExitStatus>,
-    /// Until when what it wrote is read on, once it has exited.
-    read_until: Option<Instant>,
+    exited: Option<Instant>,
+    drain: Drain,
     /// Standard error has ended, or was given up after the exit.
     drained: bool,
     released: bool,
@@ -250,19 +280,19 @@ impl Child {
         self.update(|state| state.released = true);
     }
 
-    /// Until when what it wrote is read on; `None` while it runs.
-    pub(crate) fn read_until(&self) -> Option<Instant> {
-        self.state().read_until
+    /// When it exited; `None` while it runs.
+    pub(crate) fn exited(&self) -> Option<Instant> {
+        self.state().exited
     }
 
-    /// Wakes whoever pumps its stream when [`read_until`](Self::read_until) changes.
+    /// Wakes whoever pumps its stream when it has exited.
     pub(crate) fn register_stream(&self, waker: &Waker) {
         self.shared.pumps[1].register(waker);
     }
 
     /// Waits for the end of the child, and for what it said last.
     pub(crate) async fn obituary(&self) -> Obituary {
-        poll_fn(|cx| self.poll_state(cx, |state| state.read_until.is_some() && state.drained)).await;
+        poll_fn(|cx| self.poll_state(cx, |state| state.exited.is_some() && state.drained)).await;
         let stderr = self.shared.stderr.lock().unwrap_or_else(PoisonError::into_inner).text();
         Obituary { status: self.state().status, stderr }
     }
@@ -286,7 +316,7 @@ impl Child {
         drop(group);
         self.update(|state| {
             state.status = status.ok();
-            state.read_until = Some(runtime.now().mono + DRAIN);
+            state.exited = Some(runtime.now().mono);
         });
     }
 
@@ -414,7 +444,10 @@ impl Endpoint for Child {
     }
 
     fn handle_timeout(&self, now: Now) {
-        if self.read_until().is_some_and(|until| until <= now.mono) {
+        let mut state = self.state();
+        let over = state.exited.is_some_and(|exited| state.drain.is_over(exited, now.mono));
+        drop(state);
+        if over {
             self.update(|state| state.drained = true);
         }
     }
@@ -423,7 +456,7 @@ impl Endpoint for Child {
 
     fn status(&self) -> Status {
         let state = self.state();
-        let timeout = state.read_until.filter(|_| !state.drained);
+        let timeout = state.exited.filter(|_| !state.drained).map(|exited| state.drain.until(exited));
         Status { timeout, wants_read: true, write_closed: false, finished: state.drained }
     }
 

@@ -69,7 +69,15 @@ impl<R: Runtime> Client<R> {
         let until = self.runtime.now().mono + max;
         let (mut pages, mut cursor) = (Pages::new(self.revision(), &self.config), None);
         loop {
-            let options = options.clone().max(until.saturating_since(self.runtime.now().mono));
+            let left = until.saturating_since(self.runtime.now().mono);
+            if left.is_zero() {
+                // However fast the server would be.
+                return Err(Incomplete {
+                    error: CallError::TimedOut { after: max },
+                    read: pages.into_items(),
+                });
+            }
+            let options = options.clone().max(left);
             let next = match self.start_call(&page(cursor.take()), options).await {
                 Ok(reply) => {
                     let (items, next) = split(reply);

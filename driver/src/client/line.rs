@@ -18,7 +18,7 @@ use mcp_proto::time::{Instant, Now};
 use super::desk::{self, Desk, Inner, Link, Machine};
 use super::{Hooks, Traffic};
 use crate::endpoint::{Endpoint, Status};
-use crate::process::{self, Child, Command, DRAIN, Remains};
+use crate::process::{self, Child, Command, Drain, Remains};
 use crate::runtime::{Process, Runtime};
 use crate::server::Peer;
 use crate::turn::{Done, Turn};
@@ -229,8 +229,8 @@ impl<R: Runtime> LineClient<R> {
     fn stream_end(&self, child: Option<Child>) -> Option<Arc<StreamEnd<R>>> {
         let client = self.this.upgrade()?;
         let number = self.stream.fetch_add(1, Ordering::SeqCst) + 1;
-        let (ended, heard) = (AtomicBool::new(false), Mutex::new(Instant::ZERO));
-        Some(Arc::new(StreamEnd { client, number, child, ended, heard }))
+        let (ended, drain) = (AtomicBool::new(false), Mutex::default());
+        Some(Arc::new(StreamEnd { client, number, child, ended, drain }))
     }
 
     /// Waits before a new process takes the place of the one that died. Nobody pumps a stream meanwhile, so the
@@ -331,8 +331,7 @@ struct StreamEnd<R: Runtime> {
     number: u64,
     child: Option<Child>,
     ended: AtomicBool,
-    /// When something was heard last.
-    heard: Mutex<Instant>,
+    drain: Mutex<Drain>,
 }
 
 impl<R: Runtime> StreamEnd<R> {
@@ -344,20 +343,19 @@ impl<R: Runtime> StreamEnd<R> {
         self.ended.load(Ordering::SeqCst)
     }
 
-    /// When the output of a process that has exited counts as ended, although somebody else holds it.
-    fn given_up(&self) -> Option<Instant> {
-        let exited = self.child.as_ref()?.read_until()?;
-        Some(exited.max(*self.heard() + DRAIN)).filter(|_| !self.has_ended())
+    /// When the process has exited whose output is still read: it may count as ended although somebody else holds it.
+    fn exited(&self) -> Option<Instant> {
+        self.child.as_ref()?.exited().filter(|_| !self.has_ended())
     }
 
-    fn heard(&self) -> MutexGuard<'_, Instant> {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    fn drain(&self) -> MutexGuard<'_, Drain> {
+        self.drain.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<R: Runtime> Endpoint for StreamEnd<R> {
     fn handle_bytes(&self, now: Now, bytes: &[u8]) {
-        *self.heard() = now.mono;
+        self.drain().heard(now.mono);
         if self.is_current() {
             self.client.hooks.traffic(Traffic::Received(bytes));
             self.client.input(|machine| machine.handle_bytes(now, bytes));
@@ -392,7 +390,8 @@ impl<R: Runtime> Endpoint for StreamEnd<R> {
     }
 
     fn handle_timeout(&self, now: Now) {
-        if self.given_up().is_some_and(|until| until <= now.mono) {
+        let exited = self.exited();
+        if exited.is_some_and(|exited| self.drain().is_over(exited, now.mono)) {
             self.handle_end(now, End::Complete);
         }
         if self.is_current() {
@@ -420,9 +419,10 @@ impl<R: Runtime> Endpoint for StreamEnd<R> {
         let machine = &inner.machine;
         let (current, ended) = (self.is_current(), self.has_ended());
         let timeout = machine.poll_timeout().filter(|_| current);
+        let drained = self.exited().map(|exited| self.drain().until(exited));
         let said_all = machine.is_closed() && machine.transmit().is_empty();
         Status {
-            timeout: timeout.into_iter().chain(self.given_up()).min(),
+            timeout: timeout.into_iter().chain(drained).min(),
             wants_read: machine.wants_read(),
             write_closed: said_all || ended,
             // A process is read to its end even when nobody listens: it may have something to finish.
