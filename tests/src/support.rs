@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::future::poll_fn;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, mpsc};
 use std::task::{Poll, Waker};
 use std::time::Duration;
@@ -12,6 +12,9 @@ use mcp_driver::Clock;
 
 /// How long anything may take before a test counts as failed. Nothing waits this long when it works.
 pub const DEADLINE: Duration = Duration::from_secs(30);
+
+/// Long enough for a slow and busy machine, and less than what is waited for by default: 30 seconds to stop, 60 for a call.
+pub const SOON: Duration = Duration::from_secs(25);
 
 /// Closed until it is opened, for async and blocking handlers.
 #[derive(Clone, Default)]
@@ -164,6 +167,26 @@ pub fn within<T>(limit: Duration, run: impl FnOnce() -> T) -> T {
 /// A number out of a line such as `pid 12`.
 pub fn number_in(line: &str) -> u32 {
     line.rsplit(' ').next().unwrap().parse().unwrap_or_else(|_| panic!("no number at the end of `{line}`"))
+}
+
+/// A port on which nobody listens, until whoever has it does. Nobody else is given it meanwhile.
+pub struct Port {
+    pub address: SocketAddr,
+    _held: tokio::net::TcpSocket,
+}
+
+impl Port {
+    pub fn hold() -> Self {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        // Listeners set it, too, and so may share the port with a socket that does not listen.
+        socket.set_reuseaddr(true).unwrap();
+        socket.bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+        Self { address: socket.local_addr().unwrap(), _held: socket }
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}/mcp", self.address)
+    }
 }
 
 /// HTTP by hand.

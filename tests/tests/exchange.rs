@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mcp_tests::kit::{Kit, OnTokio};
 use mcp_tests::rig;
-use mcp_tests::support::{Events, Gate, within};
+use mcp_tests::support::{Events, Gate, SOON, within};
 use mcp_tokio::proto::head::RequestHead;
 use mcp_tokio::{End, ExchangeHandle, HttpService, Server, Tokio};
 
@@ -85,7 +85,7 @@ fn a_service_that_drains_lets_calls_finish() {
         })
     }));
     drop(running);
-    within(Duration::from_secs(10), || OnTokio::block_on(drained).unwrap().unwrap());
+    within(SOON, || OnTokio::block_on(drained).unwrap().unwrap());
 }
 
 /// It does not wait for ever: what still runs is given up, and answered.
@@ -96,7 +96,7 @@ fn a_service_that_drains_gives_up_in_the_end() {
     let service = rig::server(move |event| tell.tell(event), &Gate::default()).into_http_service().unwrap();
     let running = call(&service, "wait");
     events.expect("wait started");
-    within(Duration::from_secs(10), || {
+    within(SOON, || {
         OnTokio::block_on(service.drain(Duration::from_millis(80))).unwrap();
     });
     assert_eq!(status(&running), Some(503));

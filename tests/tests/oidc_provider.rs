@@ -2,7 +2,7 @@
 //! `tests/authorization/run`, and a server of ours that asks it about tokens.
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 
 use mcp_driver::auth::{Authorize, Config, GrantStore, MemoryStore, Secret, SignedOut};
 use mcp_driver::{
@@ -10,7 +10,7 @@ use mcp_driver::{
 };
 use mcp_tests::authorization_server::browse;
 use mcp_tests::kit::{Kit, background};
-use mcp_tests::support::Events;
+use mcp_tests::support::{Events, Port};
 use mcp_tests::{OnBlocking, OnSmol, OnTokio};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -65,10 +65,8 @@ fn introspect(issuer: &str, token: &BearerToken) -> Result<Grant, AuthRefusal> {
 fn a_client_lives_with_it<K: Kit>() {
     let _entered = K::enter();
     let issuer = std::env::var("MCP_AUTHORIZATION_SERVER").expect("tests/authorization/run starts it");
-    let free = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = free.local_addr().unwrap().to_string();
-    drop(free);
-    let url = format!("http://{address}/mcp");
+    let free = Port::hold();
+    let url = free.url();
     let resource = ResourceServer::new(&url).authorization_server(&issuer).scopes(["use"]);
     let asked = issuer.clone();
     let server = Server::<K::Runtime>::new("protected", "1")
@@ -77,7 +75,7 @@ fn a_client_lives_with_it<K: Kit>() {
         })
         .tool(Tool::new("mow").scopes(["write"]), |_: Nothing, _: Context| Ok("mown"))
         .resource_server(resource, move |token: BearerToken| introspect(&asked, &token));
-    let server = K::wait(server.bind_http(address)).unwrap();
+    let server = K::wait(server.bind_http(free.address.to_string())).unwrap();
     let stop = server.stop_handle();
     let served = background::<K, _>(move || K::wait(server.serve()));
 

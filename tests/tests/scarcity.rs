@@ -13,7 +13,7 @@ use mcp_driver::{
 };
 use mcp_tests::kit::{Kit, OnBlocking, background};
 use mcp_tests::rig;
-use mcp_tests::support::{DEADLINE, Events, Gate, within};
+use mcp_tests::support::{DEADLINE, Events, Gate, SOON, within};
 use serde_json::json;
 
 /// Threads, until there are no more.
@@ -141,7 +141,7 @@ fn a_client_without_a_place_fails_at_once() {
     let (url, stop) = (server.url(), server.stop_handle());
     let served = background::<OnBlocking, _>(move || server.serve());
     runtime.exhausted.store(true, Ordering::SeqCst);
-    let error = within(Duration::from_secs(5), || {
+    let error = within(SOON, || {
         let builder = Client::<Scarce>::builder("scarcity", "1").runtime(runtime).era(EraChoice::Modern);
         builder.http(&url).unwrap_err().to_string()
     });

@@ -1,7 +1,7 @@
 //! Clients that come by authorization themselves, at a server of ours and an authorization server of the tests.
 
 use std::io::{self, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::sync::Mutex;
 
 use mcp_driver::auth::{Authorize, Config, GrantType, Registration, Visit};
@@ -17,7 +17,7 @@ use serde::Deserialize;
 use super::{ERAS, Host, builder, call, calling, text};
 use crate::authorization_server::{AuthorizationServer, browse};
 use crate::kit::{Client, Kit, Server, background};
-use crate::support::{DEADLINE, Events, Gate, Tell};
+use crate::support::{DEADLINE, Events, Gate, Port, Tell};
 
 #[derive(Deserialize, JsonSchema)]
 struct Nothing {}
@@ -38,11 +38,9 @@ pub(super) fn protected_with<K: Kit>(
     change: impl FnOnce(Server<K>) -> Server<K>,
     watch: Option<(Tell, Gate)>,
 ) -> Host<K> {
-    let free = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = free.local_addr().unwrap().to_string();
     // Its URL is part of what the server says, so its port has to be known beforehand.
-    drop(free);
-    let url = format!("http://{address}/mcp");
+    let free = Port::hold();
+    let url = free.url();
     let resource = ResourceServer::new(&url).authorization_server(&by.url).scopes(["use"]);
     let policy = by.policy.clone();
     let verify = move |token: BearerToken| {
@@ -68,7 +66,7 @@ pub(super) fn protected_with<K: Kit>(
             Ok(really.to_string())
         })
         .resource_server(resource, verify);
-    let server = K::wait(change(server).bind_http(address)).unwrap();
+    let server = K::wait(change(server).bind_http(free.address.to_string())).unwrap();
     let stop = server.stop_handle();
     let served = background::<K, _>(move || K::wait(server.serve()));
     let (_, events) = Events::new();

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{builder, call, calling, command, script, spawn, text};
 use crate::kit::{Client, Kit, background};
-use crate::support::{Events, gone, number_in, within};
+use crate::support::{Events, SOON, gone, number_in, within};
 
 fn pid<K: Kit>(client: &Client<K>) -> u32 {
     text::<K>(client, "pid").parse().unwrap()
@@ -51,7 +51,7 @@ pub fn calls_fail_at_once_when_the_child_dies<K: Kit>(program: &str) {
         }
         other => panic!("{other:?}"),
     };
-    within(Duration::from_secs(5), || {
+    within(SOON, || {
         check(call::<K>(&client, "die", json!({ "code": 3 })));
         calls.into_iter().for_each(|call| check(call.join()));
         check(call::<K>(&client, "echo", json!({ "text": "anybody?" })));
@@ -61,7 +61,7 @@ pub fn calls_fail_at_once_when_the_child_dies<K: Kit>(program: &str) {
 
 /// B84: a program that is not there is named, and where it was looked for.
 pub fn a_missing_program_is_named<K: Kit>(_: &str) {
-    within(Duration::from_secs(5), || {
+    within(SOON, || {
         let error = K::wait(Client::<K>::spawn("no-such-mcp-server")).unwrap_err().to_string();
         assert!(error.contains("`no-such-mcp-server`") && error.contains("PATH="), "{error}");
         let error = K::wait(Client::<K>::spawn("/no/such/server")).unwrap_err().to_string();
@@ -71,7 +71,7 @@ pub fn a_missing_program_is_named<K: Kit>(_: &str) {
 
 /// B84: neither is a directory a program.
 pub fn a_directory_is_no_program<K: Kit>(_: &str) {
-    within(Duration::from_secs(5), || {
+    within(SOON, || {
         let error = K::wait(Client::<K>::spawn("/tmp")).unwrap_err();
         assert!(matches!(error, Error::Io { .. }) && error.to_string().contains("`/tmp`"), "{error}");
     });
@@ -95,17 +95,16 @@ pub fn a_stubborn_child_is_killed_with_its_group<K: Kit>(program: &str) {
     let builder = builder::<K>(EraChoice::Auto).limits(limits);
     let (client, events) = spawn::<K>(command, builder).unwrap();
     let pids = [(); 2].map(|()| number_in(&events.expect("pid ")));
-    within(Duration::from_secs(5), || K::wait(client.close()).unwrap());
+    within(SOON, || K::wait(client.close()).unwrap());
     pids.into_iter().for_each(gone);
 }
 
 /// Nobody can close what never opened, and the program may end with the error: the child is gone before that.
 pub fn a_child_that_never_connects_is_gone_with_the_error<K: Kit>(_: &str) {
-    let child = "trap '' TERM; echo \"pid $$\" >&2; while :; do sleep 100; done";
-    let limits = limits(|limits| {
-        limits.child_exit = Duration::from_millis(100);
-        limits.request = Duration::from_millis(500);
-    });
+    let child = r#"trap '' TERM; echo "pid $$" >&2; read -r probe
+        echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"not today"}}'
+        while :; do sleep 100; done"#;
+    let limits = limits(|limits| limits.child_exit = Duration::from_millis(100));
     let (tell, events) = Events::new();
     let builder = builder::<K>(EraChoice::Modern).limits(limits).on_stderr(tell.lines());
     let client = K::wait(builder.spawn(Command::new("sh").args(["-c", child])));
@@ -128,21 +127,21 @@ pub fn a_grandchild_goes_with_its_launcher<K: Kit>(program: &str) {
     let command = script::<K>(program, "sleep 1000 & echo \"pid $!\" >&2; exec \"$@\"");
     let (client, events) = spawn::<K>(command, builder::<K>(EraChoice::Auto)).unwrap();
     let pid = number_in(&events.expect("pid "));
-    within(Duration::from_secs(5), || K::wait(client.close()).unwrap());
+    within(SOON, || K::wait(client.close()).unwrap());
     gone(pid);
 }
 
 /// A process that has left the group and holds the output holds nobody up: neither calls under way, which
 /// fail when the child is gone, nor whoever closes.
 pub fn an_escaped_grandchild_holds_nobody_up<K: Kit>(program: &str) {
-    let command = script::<K>(program, "setsid sleep 20 & exec \"$@\"");
+    let command = script::<K>(program, "setsid sleep 60 & exec \"$@\"");
     let (client, _) = spawn::<K>(command.clone(), builder::<K>(EraChoice::Auto)).unwrap();
-    within(Duration::from_secs(5), || {
+    within(SOON, || {
         let error = call::<K>(&client, "die", json!({ "code": 4 })).unwrap_err();
         assert!(error.to_string().contains("exit status: 4"), "{error}");
     });
     let (client, _) = spawn::<K>(command, builder::<K>(EraChoice::Auto)).unwrap();
-    within(Duration::from_secs(5), || K::wait(client.close()).unwrap());
+    within(SOON, || K::wait(client.close()).unwrap());
 }
 
 /// STDIO-19: some legacy servers die of the probe. They are started again and greeted the legacy way.

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::{Host, builder, command};
 use crate::kit::{Kit, background};
-use crate::support::{Events, Gate};
+use crate::support::{Events, Gate, Port};
 
 fn tool(name: &str) -> Tool {
     Tool::new(name).input_schema(Json::parse(r#"{"type":"object"}"#).unwrap())
@@ -95,10 +95,10 @@ pub fn calls_find_the_server_that_is_meant<K: Kit>(_: &str) {
 /// One server that fails takes nothing from the others, whether it does so at the beginning, in a list or later.
 pub fn one_failing_server_does_not_take_the_rest_down<K: Kit>(program: &str) {
     let kiln = served::<K>("kiln", &["fire"], "127.0.0.1:0");
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let free = Port::hold();
     let group = group::<K>()
         .server("none", Command::new("/no/such/program"))
-        .server("late", format!("http://{free}/mcp"))
+        .server("late", free.url())
         .server("wrong", "ftp://h/")
         .server("rig", command::<K>(program))
         .server("kiln", &kiln.url);
@@ -119,7 +119,7 @@ pub fn one_failing_server_does_not_take_the_rest_down<K: Kit>(program: &str) {
     let unknown = K::wait(group.call_tool("order", json!({}))).unwrap_err().to_string();
     assert_eq!(unknown, "no server in the group has a tool `order`; not connected: none, late, wrong");
 
-    let late = served::<K>("late", &["order"], &free.to_string());
+    let late = served::<K>("late", &["order"], &free.address.to_string());
     K::wait(group.reconnect("none")).unwrap_err();
     K::wait(group.reconnect("late")).unwrap();
     assert_eq!(said(K::wait(group.call_tool("order", json!({})))), "order of late");

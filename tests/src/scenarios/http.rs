@@ -14,7 +14,7 @@ use serde_json::json;
 use super::{ERAS, Remote, builder, call, calling, host, text};
 use crate::kit::{Kit, background};
 use crate::rig::Census;
-use crate::support::{Events, Raw, eventually, within};
+use crate::support::{Events, Port, Raw, SOON, eventually, within};
 
 const MODERN: &str = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\n";
 
@@ -151,7 +151,7 @@ pub fn stopping_lets_calls_finish<K: Kit>(_: &str) {
         assert!(host.served.peek().is_none(), "a call is still running");
         host.gate.open();
         assert_eq!(running.join().unwrap().text(), "waited");
-        within(Duration::from_secs(10), || host.served.join().unwrap());
+        within(SOON, || host.served.join().unwrap());
         let address = host.url.strip_prefix("http://").unwrap().strip_suffix("/mcp").unwrap();
         assert!(TcpStream::connect(address).is_err());
     }
@@ -295,12 +295,11 @@ pub fn silent_and_deaf_peers_are_let_go<K: Kit>(_: &str) {
 
 /// A server that is not there is named.
 pub fn a_missing_server_is_named<K: Kit>(_: &str) {
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let free = Port::hold();
     for era in [EraChoice::Auto, EraChoice::Modern, EraChoice::Legacy] {
-        let error = within(Duration::from_secs(5), || {
-            K::wait(builder::<K>(era).http(format!("http://{free}/mcp"))).unwrap_err().to_string()
-        });
-        assert!(error.contains("127.0.0.1") && error.contains(&free.port().to_string()), "{error}");
+        let error = within(SOON, || K::wait(builder::<K>(era).http(free.url())).unwrap_err().to_string());
+        let port = free.address.port().to_string();
+        assert!(error.contains("127.0.0.1") && error.contains(&port), "{error}");
     }
 }
 
@@ -313,7 +312,7 @@ pub fn calls_fail_at_once_when_the_server_dies<K: Kit>(program: &str) {
             let client = client.clone();
             background::<K, _>(move || call::<K>(&client, "meet", json!({ "of": 2 })))
         };
-        within(Duration::from_secs(5), || {
+        within(SOON, || {
             assert!(call::<K>(&client, "die", json!({ "code": 3 })).is_err());
             assert!(meeting.join().is_err());
             assert!(call::<K>(&client, "echo", json!({ "text": "" })).is_err());

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::streams::ends;
 use super::{ERAS, Host, builder, call, command, hosted, spawn};
 use crate::kit::{Client, Kit, background};
-use crate::support::{Events, Gate, eventually, within};
+use crate::support::{Events, Gate, SOON, eventually, within};
 
 fn no_arguments(name: &str) -> Tool {
     Tool::new(name).input_schema(Json::parse(r#"{"type":"object"}"#).unwrap())
@@ -213,7 +213,7 @@ pub fn a_child_that_dies_is_started_again_for_listeners<K: Kit>(program: &str) {
         let (client, _) = spawn::<K>(command::<K>(program).arg("--changeable"), builder).unwrap();
         let subscription = K::wait(client.listen(everything())).unwrap();
         let pid = super::text::<K>(&client, "pid");
-        within(Duration::from_secs(20), || {
+        within(SOON, || {
             let error = call::<K>(&client, "die", json!({ "code": 3 })).unwrap_err();
             assert!(error.to_string().contains("exit status: 3"), "{error}");
             assert_eq!(next::<K>(&subscription), Notice::Missed);
@@ -235,7 +235,7 @@ pub fn restarts_of_a_child_are_bounded<K: Kit>(program: &str) {
         spawn::<K>(command::<K>(program).arg("--changeable"), builder::<K>(EraChoice::Auto).limits(limits))
             .unwrap();
     let subscription = K::wait(client.listen(everything())).unwrap();
-    within(Duration::from_secs(20), || {
+    within(SOON, || {
         call::<K>(&client, "die", json!({ "code": 3 })).unwrap_err();
         let error = K::wait(subscription.next()).unwrap_err().to_string();
         assert!(error.contains("exit status: 3") && error.contains("panic: x"), "{error}");

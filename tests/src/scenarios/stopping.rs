@@ -7,16 +7,15 @@ use mcp_driver::{Calls, EraChoice, Limits};
 use super::http::{legacy, modern, session};
 use super::{ERAS, Host, Remote, calling, host};
 use crate::kit::Kit;
-use crate::support::{Raw, eventually, within};
+use crate::support::{Raw, SOON, eventually, within};
 
 const SHORT: Duration = Duration::from_millis(80);
-/// Long enough for a slow machine, and far less than what is waited for otherwise.
-const SOON: Duration = Duration::from_secs(10);
 
 /// What outlives the patience of a server that stops is cancelled and answered, in either era, whether its handler
 /// can be stopped or not; then serving is over.
 pub fn what_runs_too_long_is_given_up<K: Kit>(_: &str) {
-    let host = host::<K>(|_| {});
+    // A comment would begin the response.
+    let host = host::<K>(|limits| limits.keep_alive_comment = Duration::from_secs(600));
     let session = session(&host.url);
     let requests = [
         modern("wait"),

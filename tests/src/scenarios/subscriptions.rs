@@ -13,7 +13,7 @@ use serde_json::json;
 use super::streams::{client, ends};
 use super::{ERAS, Host, call, hosted, text};
 use crate::kit::{Client, Kit, background};
-use crate::support::{Events, Gate, Raw, eventually, within};
+use crate::support::{Events, Gate, Raw, SOON, eventually, within};
 
 fn no_arguments(name: &str) -> Tool {
     Tool::new(name).input_schema(Json::parse(r#"{"type":"object"}"#).unwrap())
@@ -370,7 +370,7 @@ pub fn a_client_that_does_not_read_holds_up_nobody<K: Kit>(_: &str) {
     let deaf = listening(&host.url, r#""resourceSubscriptions":["kiln://state"]"#);
     let mut other = listening(&host.url, EVERYTHING);
     let long = "x".repeat(2_000);
-    within(Duration::from_secs(20), || {
+    within(SOON, || {
         for number in 0..4_000 {
             registry.resource_updated(format!("kiln://state/{number}/{long}"));
             if number % 1_000 == 0 {

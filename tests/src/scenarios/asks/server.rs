@@ -1,8 +1,9 @@
 //! A server whose handlers ask.
 
 use std::future::{Future, IntoFuture, poll_fn};
-use std::sync::Arc;
+use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -17,6 +18,8 @@ use mcp_driver::{
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
+
+use crate::support::Gate;
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Nothing {}
@@ -79,7 +82,7 @@ pub fn server<R: Runtime>(holds: &Arc<AtomicUsize>) -> Server<R> {
             let confirm = cx.elicit::<Confirm>("confirm", "confirm").wait()?;
             Ok(format!("{seat} {hold} {}", confirm.really))
         });
-    asking(resourceful(manual(server)), holds)
+    asking(resourceful(withdrawing(manual(server))), holds)
 }
 
 fn asking<R: Runtime>(server: Server<R>, holds: &Arc<AtomicUsize>) -> Server<R> {
@@ -187,6 +190,29 @@ fn asking<R: Runtime>(server: Server<R>, holds: &Arc<AtomicUsize>) -> Server<R> 
                 Err(Unanswered::Failed(error)) => Ok(error.to_string()),
                 other => Err(other.map(|_| ToolError::new("answered"))?),
             }
+        })
+}
+
+/// Asks until it is told by another call that it need not.
+fn withdrawing<R: Runtime>(server: Server<R>) -> Server<R> {
+    let asking: Arc<Mutex<Gate>> = Arc::default();
+    let told = asking.clone();
+    server
+        .tool(Tool::new("withdraw"), move |_: Nothing, cx: Context| {
+            let enough = Gate::default();
+            *asking.lock().unwrap() = enough.clone();
+            async move {
+                let (mut asked, mut enough) = (Box::pin(cx.roots("dirs").into_future()), pin!(enough.wait()));
+                poll_fn(|cx| match asked.as_mut().poll(cx) {
+                    Poll::Ready(_) => Poll::Ready(Err(ToolError::new("answered"))),
+                    Poll::Pending => enough.as_mut().poll(cx).map(|()| Ok("withdrawn")),
+                })
+                .await
+            }
+        })
+        .tool(Tool::new("enough"), move |_: Nothing, _: Context| {
+            told.lock().unwrap().open();
+            Ok("")
         })
 }
 
