@@ -18,8 +18,10 @@ const RUNTIMES = ['tokio', 'smol', 'blocking'];
 const LEGS = ['server', 'client'];
 const REVISIONS = ['2025-11-25', '2026-07-28'];
 const CONCURRENT_TASKS = 2;
-const SERVER_START_MS = 30_000;
-const SERVER_STOP_MS = 5_000;
+// Long enough for a slow and busy machine; nothing takes as long when it works.
+const SERVER_START_MS = 90_000;
+const SERVER_STOP_MS = 20_000;
+const CLIENT_MS = 120_000;
 const MESSAGE_LENGTH = 300;
 
 // Scenarios in which the suite wants the client to give up, so that a non-zero exit is no fault
@@ -203,7 +205,7 @@ async function runClientLeg(runtime, part, options) {
   const words = [join(HERE, 'record-exit'), statuses, join(options.binaries, 'conformance-client'), '--runtime', runtime];
   // The suite wraps the command in a shell; `exec` lets its time-out reach ours instead of that shell.
   const command = `exec ${words.map(quote).join(' ')}`;
-  const rows = await runSuite(part, runtime, ['client', '--command', command]);
+  const rows = await runSuite(part, runtime, ['client', '--command', command, '--timeout', String(CLIENT_MS)]);
   const recorded = new Set(readdirSync(statuses));
   for (const row of rows) {
     const file = row.scenario.replaceAll('/', '_');

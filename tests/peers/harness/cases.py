@@ -183,13 +183,16 @@ def deprecated(server: list[str]) -> Iterator[str]:
 
 @contextmanager
 def reference_server(transport: str, announcement: str, path: str) -> Iterator[str]:
-    # It cannot say which port it was given, so it is told one that was free a moment ago.
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    command = ["node", str(EVERYTHING), transport]
-    environment = {**os.environ, "PORT": str(port)}
-    with Server(command, HERE, announcement=announcement, env=environment):
-        yield f"http://127.0.0.1:{port}{path}"
+    # It cannot say which port it was given, so it is told one. Nobody else is given that as long as it is bound here, and
+    # whoever does not listen on it may share it.
+    with socket.socket() as held:
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        held.bind(("127.0.0.1", 0))
+        port = held.getsockname()[1]
+        command = ["node", str(EVERYTHING), transport]
+        environment = {**os.environ, "PORT": str(port)}
+        with Server(command, HERE, announcement=announcement, env=environment):
+            yield f"http://127.0.0.1:{port}{path}"
 
 
 def spoken(ask: str, era: str) -> str:

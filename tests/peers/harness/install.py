@@ -48,7 +48,7 @@ def node_packages() -> None:
     if not fresh(installed, "package-lock.json"):
         say("installing the npm packages")
         # No package of the lock file has an install script that it needs.
-        call("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", cwd=PEERS)
+        call("npm", "ci", "--fetch-retries=5", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", cwd=PEERS)
         stamp(installed, "package-lock.json")
 
 
@@ -58,7 +58,7 @@ def python_packages() -> None:
     if not fresh(installed, "requirements.txt"):
         say("installing the Python packages")
         call(sys.executable, "-m", "venv", "--clear", str(installed), cwd=PEERS)
-        pip = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps"]
+        pip = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "--retries", "10", "install", "--quiet", "--no-deps"]
         call(*pip, "-r", "requirements.txt", cwd=PEERS)
         stamp(installed, "requirements.txt")
 

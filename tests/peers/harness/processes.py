@@ -11,10 +11,10 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-START = 20.0
+START = 90.0
 """Seconds a server may take until it listens."""
 
-RUN = 40.0
+RUN = 180.0
 """Seconds a client may take for its whole script."""
 
 

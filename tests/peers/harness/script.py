@@ -11,7 +11,8 @@ TEXT = 'grüße, "quotes" \\ and\nlines 🎉'
 """Every character class that an encoder can get wrong."""
 
 LIVE = 0.04
-"""Seconds that the first progress precedes the result by: the tools below pause longer than this in between."""
+"""Seconds that the first progress precedes the result by: the tools below pause for much longer in between, so that it is
+seen also where this program is late to read."""
 
 
 @dataclass
@@ -45,7 +46,7 @@ def fixture(
     if cancel:
         steps += [
             call("seen", {}, text("false")),
-            call("sleep", {"ms": 60_000}, cancelled, "cancel", cancel_after=300),
+            call("sleep", {"ms": 60_000}, cancelled, "cancel", cancel_after=800),
             *poll_seen(),
         ]
     if panic:
@@ -62,9 +63,9 @@ def everything() -> list[Step]:
         call("echo", {"message": TEXT}, text(f"Echo: {TEXT}"), "calls echo"),
         call("get-sum", {"a": 2, "b": 3}, text("The sum of 2 and 3 is 5."), "get-sum"),
         call("get-tiny-image", {}, content("image"), "an image"),
-        call(operation, {"duration": 0.3, "steps": 3}, live, "a long operation with live progress"),
+        call(operation, {"duration": 0.9, "steps": 3}, live, "a long operation with live progress"),
         call("nothing", {}, tool_error("nothing"), "an unknown tool"),
-        call(operation, {"duration": 60, "steps": 2}, cancelled, "cancel", cancel_after=300),
+        call(operation, {"duration": 60, "steps": 2}, cancelled, "cancel", cancel_after=800),
         call("echo", {"message": "alive"}, text("Echo: alive")),
     ]
 
@@ -161,7 +162,7 @@ def poll_seen() -> list[Step]:
         expect(first_text(only(events)), "slept")
 
     round_ = [call("seen", {}, gather), call("sleep", {"ms": 30}, settle)]
-    return [*(round_ * 6), call("seen", {}, conclude)]
+    return [*(round_ * 10), call("seen", {}, conclude)]
 
 
 def text(expected: str) -> Callable[[list[Event]], None]:

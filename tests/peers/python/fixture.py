@@ -39,7 +39,7 @@ def add_tools(tool: Callable, context: type, error: type[Exception]) -> None:
     async def steps(cx: context) -> str:
         for step in (1, 2, 3):
             await cx.report_progress(step, 3)
-            await anyio.sleep(0.05)
+            await anyio.sleep(0.25)
         return "done"
 
     @tool

@@ -29,7 +29,7 @@ function fixture() {
         if (progressToken !== undefined) {
             for (const progress of [1, 2, 3]) {
                 await context.mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress, total: 3 } });
-                await sleep(50);
+                await sleep(250);
             }
         }
         return text('done');

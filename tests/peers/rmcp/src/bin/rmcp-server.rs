@@ -72,7 +72,7 @@ impl Fixture {
                 peer.notify_progress(progress)
                     .await
                     .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-                tokio::time::sleep(Duration::from_millis(50)).await;
+                tokio::time::sleep(Duration::from_millis(250)).await;
             }
         }
         Ok("done".to_owned())
