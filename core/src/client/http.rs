@@ -122,6 +122,8 @@ pub struct Http {
     state: State,
     /// The legacy session, when the server opened one.
     session: Option<SessionId>,
+    /// How often the handshake of a new session was put off.
+    greetings: u32,
     /// The session id that came with the response to a probe or handshake.
     offered_session: Option<SessionId>,
     /// Counts sessions, so that what belonged to a lost one is told apart.
@@ -231,6 +233,7 @@ impl Http {
             headers,
             state: State::Closed,
             session: None,
+            greetings: 0,
             offered_session: None,
             generation: 0,
             last_exchange: 0,
@@ -338,7 +341,9 @@ impl Http {
     }
 
     /// The request could not be sent, or its response not be read, for this reason. `unsent` when the server
-    /// surely never saw it.
+    /// surely never saw it, not even a part: then it is sent again, as often as
+    /// [`Limits::retries`](crate::limits::Limits::retries), whatever it does. Otherwise it is not: least of all a
+    /// `tools/call`, but for HTTP-28, by which a request whose response stream broke is made anew.
     pub fn handle_failed(&mut self, now: Now, exchange: ExchangeId, reason: &str, unsent: bool) {
         self.failed(now.mono, exchange, reason, unsent);
         self.carry(now.mono);
@@ -380,7 +385,7 @@ impl Http {
         let listen = self.link.subscriptions.next_wake().map(|at| (at, WakeReason::Resume));
         let wake = self.wakes.first().map(|&(at, wake)| match wake {
             Wake::Cut(_) => (at, WakeReason::Linger),
-            Wake::Resume(_) | Wake::Repeat(_) | Wake::Listen => (at, WakeReason::Resume),
+            Wake::Resume(_) | Wake::Repeat(_) | Wake::Greet | Wake::Listen => (at, WakeReason::Resume),
             Wake::Held(_) => (at, WakeReason::Authorization),
         });
         let round = self.link.calls.next_round().map(|(at, _)| (at, WakeReason::Round));
@@ -419,6 +424,7 @@ impl Http {
                 Wake::Cut(exchange) => self.cut(exchange),
                 Wake::Resume(call) => self.resume(call),
                 Wake::Repeat(call) => self.repeat_call(call),
+                Wake::Greet => self.greet_again(now),
                 Wake::Listen => self.offer_stream(),
                 Wake::Held(exchange) => self.held_for_too_long(now, exchange),
             }
@@ -472,6 +478,7 @@ impl Http {
 
     fn open(&mut self, now: Instant) {
         self.state = State::Open;
+        self.greetings = 0;
         for call in core::mem::take(&mut self.again) {
             self.send_again(call);
         }

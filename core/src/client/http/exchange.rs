@@ -176,6 +176,8 @@ pub(super) enum Wake {
     Resume(CallId),
     /// A request that was not carried out may be sent again now.
     Repeat(CallId),
+    /// The handshake of a new session may be made again.
+    Greet,
     /// The stream for messages of the server may be opened again.
     Listen,
     /// An exchange waits for authorization for too long.

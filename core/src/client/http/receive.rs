@@ -167,6 +167,7 @@ impl Http {
                 self.conclude(now, Purpose::Opening, Outcome::Failed(broken(reason.into())));
             }
             Purpose::Opening if self.was_greeted() => self.stream_lost(now, reason),
+            Purpose::Opening if unsent && self.greet_later(now, Duration::ZERO) => {}
             Purpose::Opening => self.finish(CallError::Broken { reason: reason.into(), unsent: true }),
             Purpose::Call(call) if unsent && self.try_later(now, call, Duration::ZERO) => {}
             Purpose::Call(_) => {

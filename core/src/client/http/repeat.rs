@@ -5,6 +5,7 @@
 use super::exchange::{Exchange, Purpose, Wake};
 use super::{Http, HttpRequest};
 use crate::client::calls::CallId;
+use crate::client::negotiate::Step;
 use crate::client::request;
 use crate::error::CallError;
 use crate::head::ResponseHead;
@@ -29,6 +30,10 @@ impl Http {
 
     /// The request of a call surely was not carried out: it is sent again a little later, unless that was tried often
     /// enough, or the call has no time left. `after` is how long the server wants to be left alone.
+    ///
+    /// That goes for `tools/call`, too, of which no byte has left: it cannot run twice, and a connection that the server
+    /// closed for being idle is nothing that a call should fail of. What may have reached the server is another thing:
+    /// [`comes_back_later`](Self::comes_back_later) leaves it out.
     pub(super) fn try_later(&mut self, now: Instant, call: CallId, after: Duration) -> bool {
         let most = self.link.config.limits.retries;
         let Some(flight) = self.flights.get_mut(&call).filter(|flight| flight.tries < most) else {
@@ -60,12 +65,42 @@ impl Http {
     /// Whether a server that has no time for a request says when it will have, and the request may be sent again: it
     /// may have begun with it, so only what does no harm twice.
     pub(super) fn comes_back_later(&mut self, now: Instant, exchange: &Exchange, status: u16) -> bool {
-        let (Purpose::Call(call), Some(after), 429 | 503) = (exchange.purpose, exchange.retry_after, status)
-        else {
+        let (Some(after), 429 | 503) = (exchange.retry_after, status) else { return false };
+        match exchange.purpose {
+            Purpose::Call(call) => {
+                let repeatable = self.flights.get(&call).is_some_and(|flight| flight.repeatable);
+                repeatable && self.try_later(now, call, after)
+            }
+            Purpose::Opening => self.greet_later(now, after),
+            _ => false,
+        }
+    }
+
+    /// The handshake of a new session, after one that was lost, surely was not carried out: it is made again a little
+    /// later, as calls are, which wait for it. Whoever connects for the first time is told at once.
+    pub(super) fn greet_later(&mut self, now: Instant, after: Duration) -> bool {
+        let State::Negotiating { deadline, .. } = self.state else { return false };
+        // One of HTTP with SSE goes with its stream.
+        if self.was_greeted()
+            || self.link.details.is_none()
+            || self.greetings >= self.link.config.limits.retries
+        {
             return false;
-        };
-        let repeatable = self.flights.get(&call).is_some_and(|flight| flight.repeatable);
-        repeatable && self.try_later(now, call, after)
+        }
+        let at = now + (self.link.backoff.wait(self.greetings) / 2).max(after);
+        if deadline <= at {
+            return false;
+        }
+        self.greetings += 1;
+        self.wakes.insert((at, Wake::Greet));
+        true
+    }
+
+    /// The time for that has come.
+    pub(super) fn greet_again(&mut self, now: Instant) {
+        if let (State::Negotiating { .. }, Some(revision)) = (&self.state, self.link.negotiation.offered()) {
+            self.follow(now, Step::Initialize { revision });
+        }
     }
 }
 

@@ -173,15 +173,79 @@ fn one_loss_is_one_handshake() {
     peer.is_empty();
 }
 
+/// Limits::retries: the handshake of a new session is made again where it surely was not carried out, so that a server
+/// which is just starting loses nobody; so often and no more, and each loss counts from the beginning.
+#[test]
+fn a_handshake_after_a_loss_is_made_again() {
+    let mut peer = Peer::legacy();
+    for session in ["s-2", "s-3"] {
+        let (list, sent) = peer.start(&ListTools::new());
+        peer.whole(&sent, ResponseHead::new(404), "");
+        let first = peer.one();
+        peer.http.handle_failed(peer.now, first.exchange, "connection refused", true);
+        assert_eq!(peer.http.wake_reason(), Some(WakeReason::Resume));
+        let waits = peer.http.start(peer.now, &ListTools::new(), CallOptions::new()).unwrap();
+        peer.none();
+        peer.wait(500);
+        let second = peer.one();
+        assert_eq!((second.method().as_str(), second.header("mcp-session-id")), ("initialize", None));
+        let mut head = ResponseHead::new(503);
+        head.headers.push("Retry-After", "7");
+        peer.whole(&second, head, "");
+        peer.wait(6_999);
+        peer.none();
+        peer.wait(1);
+        let third = peer.one();
+        peer.initialized(&third, Some(session));
+        for sent in peer.sent() {
+            assert_eq!(sent.header("mcp-session-id"), Some(session));
+            peer.result(&sent, "{'tools':[]}");
+        }
+        peer.take(&list).unwrap();
+        peer.take(&waits).unwrap();
+        peer.is_empty();
+    }
+}
+
 #[test]
 fn a_handshake_that_fails_after_a_loss_ends_everything() {
+    for (tries, unsent) in [(3, true), (1, false)] {
+        let mut peer = Peer::legacy();
+        let (list, sent) = peer.start(&ListTools::new());
+        peer.whole(&sent, ResponseHead::new(404), "");
+        for _ in 0..tries {
+            assert!(peer.closed().is_none());
+            let initialize = peer.one();
+            peer.http.handle_failed(peer.now, initialize.exchange, "connection refused", unsent);
+            peer.wait(1_000);
+        }
+        assert!(peer.take(&list).is_err());
+        assert!(peer.closed().is_some());
+        peer.is_empty();
+    }
+}
+
+/// Whoever connects for the first time is told at once that nobody is there.
+#[test]
+fn the_first_handshake_is_not_made_again() {
+    let mut peer = Peer::new(config().era(EraChoice::Legacy));
+    let initialize = peer.one();
+    peer.http.handle_failed(peer.now, initialize.exchange, "connection refused", true);
+    assert!(matches!(peer.closed(), Some(CallError::Broken { unsent: true, .. })));
+}
+
+/// Closing ends the wait for another handshake.
+#[test]
+fn a_handshake_that_waits_ends_with_the_client() {
     let mut peer = Peer::legacy();
     let (list, sent) = peer.start(&ListTools::new());
     peer.whole(&sent, ResponseHead::new(404), "");
     let initialize = peer.one();
     peer.http.handle_failed(peer.now, initialize.exchange, "connection refused", true);
-    assert!(peer.take(&list).is_err());
-    assert!(peer.closed().is_some());
+    peer.http.close(peer.now);
+    assert!(peer.take(&list).is_err() && peer.http.is_closed());
+    peer.wait(60_000);
+    peer.none();
     peer.is_empty();
 }
 

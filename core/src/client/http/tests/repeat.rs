@@ -103,6 +103,47 @@ fn what_was_not_sent_is_sent_again() {
     }
 }
 
+/// A `tools/call` that may have reached the server is never sent again, however it fails (but for HTTP-28): the connection
+/// broke before or in the response, or an error status says nothing about whether it ran, even with the word when to come
+/// back.
+#[test]
+fn a_tool_call_that_may_have_run_is_not_sent_again() {
+    for peer in [Peer::modern, Peer::legacy] {
+        for status in [400, 404, 408, 409, 425, 429, 500, 502, 503, 504] {
+            let mut peer = peer();
+            let (call, sent) = peer.start(&CallTool::new("a"));
+            let mut head = ResponseHead::new(status);
+            head.headers.push("Retry-After", "1");
+            peer.whole(&sent, head, "");
+            peer.take(&call).unwrap_err();
+            let later = peer.sent();
+            peer.wait(60_000);
+            let later = [later, peer.sent()].concat();
+            assert!(later.iter().all(|sent| sent.method() != "tools/call"), "{status}: {later:?}");
+        }
+        for how in 0..4 {
+            let mut peer = peer();
+            let (call, sent) = peer.start(&CallTool::new("a"));
+            let mut head = ResponseHead::new(200);
+            head.headers.push("content-type", "application/json");
+            match how {
+                0 => peer.http.handle_failed(peer.now, sent.exchange, "connection reset", false),
+                1 => peer.http.handle_end(peer.now, sent.exchange, End::Broken),
+                2 => peer.http.handle_end(peer.now, sent.exchange, End::Complete),
+                _ => {
+                    peer.head(&sent, head);
+                    peer.body(&sent, "{");
+                    peer.http.handle_failed(peer.now, sent.exchange, "connection reset", false);
+                }
+            }
+            assert!(matches!(peer.take(&call), Err(CallError::Broken { unsent: false, .. })));
+            peer.wait(60_000);
+            peer.none();
+            peer.is_empty();
+        }
+    }
+}
+
 /// It can be cancelled meanwhile, which a server that never heard of it is not told, and it times out no later; what has
 /// no time left is not tried.
 #[test]
