@@ -1,7 +1,7 @@
 //! Many clients and one server over HTTP exchanges.
 
 use super::network::{Rng, Timeline, Weather, piece};
-use super::tools::{self, Caller, Deeds, Ledger};
+use super::tools::{self, At, Deeds, Ledger};
 use super::{choice, revisions, seeds};
 use mcp_proto::client::{
     self, CallOptions, CallTool, Change, Endpoint, HttpOutput, HttpRequest, ListTools, Notice, Pending,
@@ -77,42 +77,10 @@ struct Wire {
     left: usize,
 }
 
-struct At<'a>(&'a mut client::Http, Now);
-
-impl Caller for At<'_> {
-    fn start(
-        &mut self,
-        call: &CallTool<'_, BTreeMap<&str, &str>>,
-        options: CallOptions,
-    ) -> Result<Pending<ToolReply>, CallError> {
-        self.0.start(self.1, call, options)
-    }
-
-    fn take(&mut self, pending: &Pending<ToolReply>) -> Option<Result<ToolReply, CallError>> {
-        self.0.take(pending)
-    }
-
-    fn listen(&mut self, wanted: SubscriptionFilter) -> Result<SubscriptionId, CallError> {
-        self.0.listen(self.1, wanted)
-    }
-
-    fn unlisten(&mut self, id: SubscriptionId) {
-        self.0.unlisten(self.1, id);
-    }
-
-    fn subscription(&self, id: SubscriptionId) -> Option<&Subscription> {
-        self.0.subscription(id)
-    }
-
-    fn take_notice(&mut self, id: SubscriptionId) -> Option<Notice> {
-        self.0.take_notice(id)
-    }
-}
-
 impl World {
     fn new(seed: u64, weather: Weather, count: usize, agree: bool) -> Self {
         let mut rng = Rng::new(seed);
-        let mut timeline = Timeline::new();
+        let mut timeline = Timeline::within(200_000);
         let endpoint = Endpoint::parse("http://localhost:3000/mcp").unwrap();
         let clients = (0..count).map(|index| {
             let era = if agree { client::EraChoice::Auto } else { choice(&mut rng) };

@@ -74,11 +74,13 @@ pub(crate) struct Timeline<E> {
     serial: u64,
     pub(crate) now: Instant,
     steps: usize,
+    most: usize,
 }
 
 impl<E> Timeline<E> {
-    pub(crate) fn new() -> Self {
-        Self { events: BTreeMap::new(), serial: 0, now: Instant::ZERO, steps: 0 }
+    /// One that has to end within so many steps.
+    pub(crate) fn within(most: usize) -> Self {
+        Self { events: BTreeMap::new(), serial: 0, now: Instant::ZERO, steps: 0, most }
     }
 
     pub(crate) fn now(&self) -> Now {
@@ -99,7 +101,7 @@ impl<E> Timeline<E> {
     /// will ever happen.
     pub(crate) fn next(&mut self, timeout: Option<Instant>) -> Option<Option<E>> {
         self.steps += 1;
-        assert!(self.steps < 200_000, "it does not end");
+        assert!(self.steps < self.most, "it does not end");
         match (self.events.first_key_value().map(|(&(at, _), _)| at), timeout) {
             (None, None) => return Some(None),
             (Some(at), None) => self.now = self.now.max(at),

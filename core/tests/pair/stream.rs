@@ -93,7 +93,7 @@ impl Caller for At<'_> {
 impl Pair {
     fn new(seed: u64, weather: Weather, count: usize, agree: bool) -> Self {
         let mut rng = Rng::new(seed);
-        let mut timeline = Timeline::new();
+        let mut timeline = Timeline::within(200_000);
         let ends = (0..count).map(|index| {
             let era = if agree { client::EraChoice::Auto } else { choice(&mut rng) };
             let revisions = revisions(&mut rng);

@@ -7,7 +7,7 @@ use mcp_proto::dialect::Era;
 use mcp_proto::error::CallError;
 use mcp_proto::model::{Implementation, Json, SubscriptionFilter, Tool};
 use mcp_proto::server::{self, Tools};
-use mcp_proto::time::Duration;
+use mcp_proto::time::{Duration, Now};
 use std::collections::BTreeMap;
 
 use super::network::Rng;
@@ -75,6 +75,39 @@ pub(crate) trait Caller {
     fn unlisten(&mut self, id: SubscriptionId);
     fn subscription(&self, id: SubscriptionId) -> Option<&Subscription>;
     fn take_notice(&mut self, id: SubscriptionId) -> Option<Notice>;
+}
+
+/// A client on HTTP, at a moment.
+pub(crate) struct At<'a>(pub(crate) &'a mut client::Http, pub(crate) Now);
+
+impl Caller for At<'_> {
+    fn start(
+        &mut self,
+        call: &CallTool<'_, BTreeMap<&str, &str>>,
+        options: CallOptions,
+    ) -> Result<Pending<ToolReply>, CallError> {
+        self.0.start(self.1, call, options)
+    }
+
+    fn take(&mut self, pending: &Pending<ToolReply>) -> Option<Result<ToolReply, CallError>> {
+        self.0.take(pending)
+    }
+
+    fn listen(&mut self, wanted: SubscriptionFilter) -> Result<SubscriptionId, CallError> {
+        self.0.listen(self.1, wanted)
+    }
+
+    fn unlisten(&mut self, id: SubscriptionId) {
+        self.0.unlisten(self.1, id);
+    }
+
+    fn subscription(&self, id: SubscriptionId) -> Option<&Subscription> {
+        self.0.subscription(id)
+    }
+
+    fn take_notice(&mut self, id: SubscriptionId) -> Option<Notice> {
+        self.0.take_notice(id)
+    }
 }
 
 impl Ledger {

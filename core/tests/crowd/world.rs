@@ -1,0 +1,715 @@
+//! The server, its clients, and what is on its way between them.
+
+use super::network::{Rng, Timeline, Weather, piece};
+use super::tools::{self, At, Deeds, Ledger};
+use mcp_proto::client::{
+    self, Change, Endpoint, HttpOutput, HttpRequest, InputResponse, ListTools, Refusal, Verdict,
+};
+use mcp_proto::dialect::Era;
+use mcp_proto::entropy::Seed;
+use mcp_proto::head::{End, ResponseHead};
+use mcp_proto::limits::Limits;
+use mcp_proto::model::{
+    CallToolResult, ClientCapabilities, InputRequest, InputRequiredResult, ListRootsResult, RootsCapability,
+};
+use mcp_proto::server::{
+    self, Admission, AuthRefusal, Exchange, ExchangeOutput, Grant, HttpPolicy, HttpSse, Principal,
+    ResourceServer, Revisions, SessionOutput, SessionQuery, Sessions, SseSessions,
+};
+use mcp_proto::time::{Duration, Instant, Now};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+const ORIGIN: &str = "http://localhost:3000";
+/// When everybody leaves.
+const END: Duration = Duration::from_secs(120);
+
+enum Event {
+    // At the server.
+    Open(u64, Arc<HttpRequest>),
+    Body(u64, Vec<u8>),
+    BodyEnd(u64),
+    Gone(u64),
+    Progress(u64, server::CallId, f64),
+    Ask(u64, server::CallId, String),
+    Need(u64, server::CallId),
+    Respond(u64, server::CallId, String),
+    Forget,
+    Publish,
+    /// The process of the server ends, and another begins a little later.
+    Restart,
+    // At the client.
+    Head(u64, ResponseHead),
+    Bytes(u64, Vec<u8>),
+    End(u64, End),
+    Failed(u64, bool),
+    Start(usize),
+    Listen(usize),
+    List(usize),
+    Cancel(usize),
+    Answer(usize, client::AskId),
+    /// Its token is not good any more.
+    Expire(usize),
+    /// Whoever waits for a token has one, or will not have any.
+    Renewed(usize),
+    Close(usize),
+}
+
+/// Whose timer it is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Who {
+    Client(usize),
+    Server(u64),
+}
+
+/// How often things have happened.
+#[derive(Default)]
+pub(crate) struct Seen {
+    pub(crate) asked: usize,
+    pub(crate) answered: usize,
+    pub(crate) rounds: usize,
+    pub(crate) refused: usize,
+    pub(crate) held: usize,
+    pub(crate) coded: usize,
+    pub(crate) cut: usize,
+    pub(crate) over_sse: usize,
+}
+
+pub(crate) struct World {
+    rng: Rng,
+    timeline: Timeline<Event>,
+    timers: BTreeSet<(Instant, Who)>,
+    clients: Vec<Client>,
+    open: Arc<server::Config>,
+    /// The same for clients that have tokens.
+    guarded: Arc<server::Config>,
+    sessions: Sessions,
+    streams: SseSessions,
+    /// Until when nobody is there to be connected to.
+    down: Instant,
+    wires: BTreeMap<server::ExchangeId, Wire>,
+    /// Whose exchange each wire is.
+    owners: Vec<(usize, client::ExchangeId)>,
+    names: Vec<server::SessionId>,
+    deeds: Deeds,
+    pub(crate) seen: Seen,
+}
+
+struct Client {
+    http: client::Http,
+    timer: Option<Instant>,
+    ledger: Ledger,
+    wires: BTreeMap<client::ExchangeId, u64>,
+    weather: Weather,
+    /// The token that it has, and the one that the server takes.
+    token: Option<(u64, u64)>,
+    /// It is being renewed, and these wait.
+    renewal: Option<Vec<client::ExchangeId>>,
+}
+
+/// One exchange on its way.
+struct Wire {
+    server: Option<Exchange>,
+    timer: Option<Instant>,
+    up: Instant,
+    down: Instant,
+    /// How many more pieces go down before it breaks.
+    left: usize,
+    /// The response is compressed.
+    coded: bool,
+    /// Calls that wait for what the client was asked.
+    asking: BTreeMap<server::CallId, String>,
+}
+
+/// Whether the tool asks before it says something.
+fn asks(text: &str) -> bool {
+    text.bytes().map(usize::from).sum::<usize>() % 3 == 0
+}
+
+impl World {
+    pub(crate) fn new(seed: u64, count: usize) -> Self {
+        let mut rng = Rng::new(seed);
+        let mut timeline = Timeline::within(5_000 * (count + 20));
+        let clients = (0..count).map(|index| Client::new(&mut rng, &mut timeline, index)).collect();
+        for _ in 0..8 {
+            timeline.after(rng.millis(100_000), Event::Publish);
+        }
+        for _ in 0..count / 4 {
+            timeline.after(rng.millis(100_000), Event::Forget);
+        }
+        for second in [25, 55, 85] {
+            timeline.after(Duration::from_secs(second) + rng.millis(5_000), Event::Restart);
+        }
+        let policy = HttpPolicy::default().http_sse(HttpSse::new("/sse", "/messages"));
+        let config = || tools::server(Revisions::default()).subscriptions(true);
+        let resource =
+            ResourceServer::new(format!("{ORIGIN}/mcp")).authorization_server("https://as.example");
+        let guarded = config().http(policy.clone().resource_server(resource));
+        let (sessions, streams) = tables(0);
+        let mut world = Self {
+            rng,
+            timeline,
+            timers: BTreeSet::new(),
+            clients,
+            open: Arc::new(config().http(policy)),
+            guarded: Arc::new(guarded),
+            sessions,
+            streams,
+            down: Instant::ZERO,
+            wires: BTreeMap::new(),
+            owners: Vec::new(),
+            names: Vec::new(),
+            deeds: Deeds::default(),
+            seen: Seen::default(),
+        };
+        (0..count).for_each(|index| world.pump_client(index));
+        world
+    }
+
+    pub(crate) fn ledgers(&self) -> impl Iterator<Item = &Ledger> {
+        self.clients.iter().map(|client| &client.ledger)
+    }
+
+    /// Runs until nothing will ever happen any more, and looks whether anything is left.
+    pub(crate) fn run(&mut self) {
+        loop {
+            match self.timeline.next(self.timers.first().map(|&(at, _)| at)) {
+                Some(Some(event)) => self.happen(event),
+                Some(None) => break,
+                None => self.time(),
+            }
+        }
+        let now = self.timeline.now();
+        for Client { http, ledger, .. } in &mut self.clients {
+            ledger.stop_listening(&mut At(http, now));
+            assert!(ledger.is_empty() && ledger.closed.is_some() && http.is_closed());
+            let left = [http.calls(), http.exchanges(), http.held(), http.asks(), http.subscriptions()];
+            assert_eq!((left, http.poll_timeout()), ([0; 5], None));
+        }
+        assert!(self.wires.is_empty() && self.streams.is_empty(), "every exchange has ended on the server");
+        self.sessions.handle_timeout(Now::new(now.mono + Duration::from_secs(7_200), now.unix));
+        while self.sessions.poll_output().is_some() {}
+        assert!(self.sessions.is_empty(), "sessions that nobody ended end by themselves");
+    }
+
+    /// Drops what only the test wants to know.
+    pub(crate) fn forget_the_past(&mut self) {
+        (self.deeds, self.owners, self.names) = (Deeds::default(), Vec::new(), Vec::new());
+        for client in &mut self.clients {
+            (client.ledger, client.wires) = (Ledger::default(), BTreeMap::new());
+        }
+    }
+
+    fn time(&mut self) {
+        let now = self.timeline.now();
+        while let Some(&(at, who)) = self.timers.first()
+            && at <= now.mono
+        {
+            self.timers.pop_first();
+            match who {
+                Who::Client(index) => {
+                    self.clients[index].timer = None;
+                    self.clients[index].http.handle_timeout(now);
+                    self.pump_client(index);
+                    let next = self.clients[index].timer;
+                    assert!(next.is_none_or(|next| next > now.mono), "a timeout that was handled is gone");
+                }
+                Who::Server(id) => {
+                    if let Some(wire) = self.wires.get_mut(&server::ExchangeId::new(id)) {
+                        wire.timer = None;
+                    }
+                    self.at_server(id, |server| server.handle_timeout(now));
+                }
+            }
+        }
+    }
+
+    fn happen(&mut self, event: Event) {
+        let now = self.timeline.now();
+        match event {
+            Event::Open(id, request) => self.arrive(id, &request),
+            Event::Body(id, bytes) => self.at_server(id, |server| server.handle_body(now, &bytes)),
+            Event::BodyEnd(id) => self.at_server(id, |server| server.handle_end(now, End::Complete)),
+            Event::Gone(id) => {
+                self.at_server(id, |server| server.handle_abort(now));
+                let key = server::ExchangeId::new(id);
+                if self.wires.get(&key).is_some_and(|wire| wire.server.is_none()) {
+                    self.wires.remove(&key);
+                }
+            }
+            Event::Progress(id, call, progress) => {
+                self.at_server(id, |server| server.progress(now, call, &server::Progress::new(progress)));
+            }
+            Event::Ask(id, call, text) => self.ask(id, call, text),
+            Event::Need(id, call) => {
+                let result =
+                    InputRequiredResult::new().ask("dirs", InputRequest::ListRoots).request_state("s");
+                self.at_server(id, |server| server.respond(now, call, &result));
+            }
+            Event::Respond(id, call, text) => {
+                self.at_server(id, |server| server.respond(now, call, &CallToolResult::text(text)));
+            }
+            Event::Forget => {
+                if let Some(session) = self.names.pop() {
+                    self.sessions.handle_query(now, SessionQuery::End { session });
+                    self.route();
+                }
+            }
+            Event::Publish => {
+                self.sessions.publish(now, &self.open, &Change::Tools);
+                self.route();
+                let wires: Vec<_> = self.wires.keys().copied().collect();
+                wires
+                    .into_iter()
+                    .for_each(|id| self.at_wire(id, |server| server.publish(now, &Change::Tools)));
+            }
+            Event::Restart => self.restart(),
+            Event::Head(id, head) => {
+                self.at_client(id, |http, exchange| http.handle_head(now, exchange, head))
+            }
+            Event::Bytes(id, bytes) => {
+                self.at_client(id, |http, exchange| http.handle_body(now, exchange, &bytes))
+            }
+            Event::End(id, end) => self.at_client(id, |http, exchange| http.handle_end(now, exchange, end)),
+            Event::Failed(id, unsent) => {
+                self.at_client(id, |http, exchange| http.handle_failed(now, exchange, "reset", unsent));
+            }
+            Event::Start(index) => {
+                let Client { http, ledger, .. } = &mut self.clients[index];
+                ledger.start(&mut self.rng, &format!("c{index}"), &mut At(http, now));
+                self.pump_client(index);
+            }
+            Event::Listen(index) => {
+                let Client { http, ledger, .. } = &mut self.clients[index];
+                ledger.listen(&mut At(http, now));
+                self.pump_client(index);
+            }
+            Event::List(index) => {
+                let http = &mut self.clients[index].http;
+                if let Ok(list) = http.start(now, &ListTools::new(), client::CallOptions::new()) {
+                    http.forget(list.id());
+                }
+                self.pump_client(index);
+            }
+            Event::Cancel(index) => {
+                let Client { http, ledger, .. } = &mut self.clients[index];
+                if let Some(call) = ledger.pick(&mut self.rng) {
+                    http.cancel(now, call);
+                }
+                self.pump_client(index);
+            }
+            Event::Answer(index, ask) => {
+                self.seen.answered += 1;
+                let roots = InputResponse::from(ListRootsResult::default());
+                let answer = if self.rng.once_in(8) { Err(Refusal::Failed) } else { Ok(roots) };
+                self.clients[index].http.answer(now, ask, answer).unwrap();
+                self.pump_client(index);
+            }
+            Event::Expire(index) => {
+                if let Some((_, good)) = &mut self.clients[index].token {
+                    *good += 1;
+                }
+            }
+            Event::Renewed(index) => self.renewed(index),
+            Event::Close(index) => {
+                self.clients[index].http.close(now);
+                self.pump_client(index);
+            }
+        }
+    }
+
+    /// A request reaches the server, if there is one.
+    fn arrive(&mut self, id: u64, request: &HttpRequest) {
+        let (now, key) = (self.timeline.now(), server::ExchangeId::new(id));
+        let Some(wire) = self.wires.get_mut(&key) else { return };
+        if now.mono < self.down {
+            self.wires.remove(&key);
+            return self.timeline.after(self.rng.millis(50), Event::Failed(id, true));
+        }
+        let (index, _) = self.owners[usize::try_from(id).unwrap()];
+        let guarded = self.clients[index].token.is_some();
+        let config = Arc::clone(if guarded { &self.guarded } else { &self.open });
+        wire.server = Some(Exchange::new(now, key, config, request.head.clone()));
+        self.pump_server(id);
+    }
+
+    fn ask(&mut self, id: u64, call: server::CallId, text: String) {
+        let (now, key) = (self.timeline.now(), server::ExchangeId::new(id));
+        let patience = Some(Duration::from_secs(40));
+        let Some(wire) = self.wires.get_mut(&key) else { return };
+        let Some(server) = &mut wire.server else { return };
+        if server.ask(now, call, &InputRequest::ListRoots, patience).is_ok() {
+            wire.asking.insert(call, text);
+            return self.pump_server(id);
+        }
+        self.timeline.after(Duration::ZERO, Event::Respond(id, call, text));
+    }
+
+    /// All connections are gone, and whatever the server kept for its clients.
+    fn restart(&mut self) {
+        let Self { wires, timers, timeline, rng, seen, .. } = self;
+        wires.retain(|id, wire| {
+            if wire.server.is_none() {
+                return true;
+            }
+            let id = id.number();
+            keep(timers, &mut wire.timer, None, Who::Server(id));
+            seen.cut += 1;
+            let event = if rng.once_in(2) { Event::Failed(id, false) } else { Event::End(id, End::Broken) };
+            if wire.left > 0 {
+                timeline.at(wire.down.max(timeline.now + rng.millis(50)), event);
+            }
+            false
+        });
+        let seed = u8::try_from(rng.below(256)).unwrap();
+        (self.sessions, self.streams) = tables(seed);
+        self.names.clear();
+        self.down = self.timeline.now + self.rng.millis(3_000);
+    }
+
+    /// Whoever waits for a token goes on, or is told that there will be none.
+    fn renewed(&mut self, index: usize) {
+        let now = self.timeline.now();
+        let client = &mut self.clients[index];
+        let waiting = client.renewal.take().unwrap_or_default();
+        let given_up = self.rng.once_in(6);
+        if let Some((token, good)) = client.token.as_mut().filter(|_| !given_up) {
+            *token = *good;
+        }
+        for exchange in waiting {
+            if given_up {
+                client.http.give_up(now, exchange, "nobody agreed", "");
+            } else {
+                client.http.repeat(now, exchange);
+            }
+        }
+        self.pump_client(index);
+    }
+
+    fn at_server(&mut self, id: u64, input: impl FnOnce(&mut Exchange)) {
+        self.at_wire(server::ExchangeId::new(id), input);
+    }
+
+    fn at_wire(&mut self, id: server::ExchangeId, input: impl FnOnce(&mut Exchange)) {
+        if let Some(server) = self.wires.get_mut(&id).and_then(|wire| wire.server.as_mut()) {
+            input(server);
+            self.pump_server(id.number());
+        }
+    }
+
+    fn at_client(&mut self, id: u64, input: impl FnOnce(&mut client::Http, client::ExchangeId)) {
+        let (index, exchange) = self.owners[usize::try_from(id).unwrap()];
+        input(&mut self.clients[index].http, exchange);
+        self.pump_client(index);
+    }
+
+    fn pump_client(&mut self, index: usize) {
+        let now = self.timeline.now();
+        while let Some(output) = self.clients[index].http.poll_output() {
+            let client = &mut self.clients[index];
+            match output {
+                HttpOutput::Event(client::Event::Asked(ask, _)) => {
+                    self.seen.asked += 1;
+                    self.timeline.after(self.rng.millis(6_000), Event::Answer(index, ask));
+                }
+                HttpOutput::Event(event) => {
+                    client.ledger.note(event, &mut At(&mut client.http, now));
+                }
+                HttpOutput::Send { exchange, request } => match &mut client.renewal {
+                    Some(waiting) if client.http.hold(now, exchange) => {
+                        self.seen.held += 1;
+                        waiting.push(exchange);
+                    }
+                    _ => self.send(index, exchange, request),
+                },
+                HttpOutput::Abort(exchange) => {
+                    if let Some(&wire) = client.wires.get(&exchange) {
+                        let delay = client.weather.latency(&mut self.rng);
+                        let up =
+                            self.wires.get(&server::ExchangeId::new(wire)).map_or(now.mono, |wire| wire.up);
+                        self.timeline.at(up.max(now.mono + delay), Event::Gone(wire));
+                    }
+                }
+                HttpOutput::Refused { exchange, head } => {
+                    assert_eq!(head.status, 401);
+                    self.seen.refused += 1;
+                    if client.renewal.is_none() {
+                        let span = Duration::from_millis(10) + self.rng.millis(15_000);
+                        self.timeline.after(span, Event::Renewed(index));
+                    }
+                    client.renewal.get_or_insert_default().push(exchange);
+                }
+                _ => {}
+            }
+        }
+        let client = &mut self.clients[index];
+        let next = client.http.poll_timeout();
+        keep(&mut self.timers, &mut client.timer, next, Who::Client(index));
+    }
+
+    fn send(&mut self, index: usize, exchange: client::ExchangeId, mut request: Arc<HttpRequest>) {
+        let (rng, client) = (&mut self.rng, &mut self.clients[index]);
+        let weather = client.weather;
+        let id = self.owners.len() as u64;
+        self.owners.push((index, exchange));
+        client.wires.insert(exchange, id);
+        if self.timeline.now < self.down || weather.breaks(rng, 20) {
+            self.timeline.after(weather.latency(rng), Event::Failed(id, true));
+            return;
+        }
+        if let Some((token, _)) = client.token {
+            let mut with_token = HttpRequest::clone(&request);
+            with_token.head.headers.push("Authorization", format!("Bearer {token}"));
+            request = Arc::new(with_token);
+        }
+        let mut up = self.timeline.now + weather.latency(rng);
+        self.timeline.at(up, Event::Open(id, Arc::clone(&request)));
+        let mut body = &request.body[..];
+        while !body.is_empty() {
+            let (first, rest) = body.split_at(piece(rng, body.len()));
+            up = up.max(self.timeline.now + weather.latency(rng));
+            self.timeline.at(up, Event::Body(id, first.to_vec()));
+            body = rest;
+        }
+        self.timeline.at(up, Event::BodyEnd(id));
+        let left = if weather.breaks(rng, 6) { rng.below(6) } else { usize::MAX };
+        let wire = Wire {
+            server: None,
+            timer: None,
+            up,
+            down: up,
+            left,
+            coded: cfg!(feature = "gzip") && rng.once_in(3),
+            asking: BTreeMap::new(),
+        };
+        self.wires.insert(server::ExchangeId::new(id), wire);
+    }
+
+    fn pump_server(&mut self, id: u64) {
+        let (now, key) = (self.timeline.now(), server::ExchangeId::new(id));
+        let (index, _) = self.owners[usize::try_from(id).unwrap()];
+        let weather = self.clients[index].weather;
+        loop {
+            let rng = &mut self.rng;
+            let Some(wire) = self.wires.get_mut(&key) else { return };
+            let Some(server) = &mut wire.server else { return };
+            let event = match server.poll_output() {
+                Some(ExchangeOutput::Head(mut head, _)) => {
+                    if let Some(session) = head.headers.text("mcp-session-id") {
+                        self.names.push(server::SessionId::new(session));
+                    }
+                    if wire.coded {
+                        head.headers.remove("content-length");
+                        head.headers.push("Content-Encoding", "deflate");
+                        self.seen.coded += 1;
+                    }
+                    Event::Head(id, head)
+                }
+                Some(ExchangeOutput::Authenticate(token)) => {
+                    let good = self.clients[index].token.map(|(_, good)| good.to_string());
+                    if good.as_deref() == Some(token.as_str()) {
+                        let grant = Grant::new(Principal::new("ada")).audience(format!("{ORIGIN}/mcp"));
+                        server.handle_grant(now, grant);
+                    } else {
+                        server.handle_refusal(now, &AuthRefusal::Invalid);
+                    }
+                    continue;
+                }
+                Some(ExchangeOutput::Call(call, work)) => {
+                    self.begin(id, call, &work);
+                    continue;
+                }
+                Some(ExchangeOutput::Answered(call, ..)) => {
+                    if let Some(text) = wire.asking.remove(&call) {
+                        self.timeline.after(rng.millis(500), Event::Respond(id, call, text));
+                    }
+                    continue;
+                }
+                Some(ExchangeOutput::Listen(_)) => {
+                    server.handle_admission(now, Admission::Granted);
+                    continue;
+                }
+                Some(ExchangeOutput::Session(query_id, query)) => {
+                    let answer = self.sessions.handle_query(now, query);
+                    server.handle_session(now, query_id, answer);
+                    self.route();
+                    continue;
+                }
+                Some(ExchangeOutput::Sse(query)) => {
+                    let answer = self.streams.handle_query(query);
+                    server.handle_sse(now, answer);
+                    self.route();
+                    continue;
+                }
+                Some(ExchangeOutput::End) => {
+                    let Some(wire) = self.wires.remove(&key) else { return };
+                    keep(&mut self.timers, &mut { wire.timer }, None, Who::Server(id));
+                    if wire.left > 0 {
+                        if wire.coded {
+                            self.timeline.at(wire.down, Event::Bytes(id, vec![1, 0, 0, 0xff, 0xff]));
+                        }
+                        self.timeline.at(wire.down, Event::End(id, End::Complete));
+                    }
+                    return;
+                }
+                Some(_) => continue,
+                None if server.transmit().is_empty() => {
+                    let next = server.poll_timeout();
+                    return keep(&mut self.timers, &mut wire.timer, next, Who::Server(id));
+                }
+                None => {
+                    let taken = piece(rng, server.transmit().len()).min(usize::from(u16::MAX));
+                    let bytes = server.transmit()[..taken].to_vec();
+                    server.advance(taken);
+                    Event::Bytes(id, if wire.coded { stored(&bytes) } else { bytes })
+                }
+            };
+            wire.down = wire.down.max(now.mono + weather.latency(rng));
+            match wire.left {
+                0 => {}
+                1 => {
+                    wire.left = 0;
+                    let event =
+                        if rng.once_in(2) { Event::Failed(id, false) } else { Event::End(id, End::Broken) };
+                    self.timeline.at(wire.down, event);
+                    self.timeline.at(wire.up.max(now.mono + weather.latency(rng)), Event::Gone(id));
+                }
+                left => {
+                    wire.left = left.saturating_sub(usize::from(left != usize::MAX));
+                    self.timeline.at(wire.down, event);
+                }
+            }
+        }
+    }
+
+    /// The server is called.
+    fn begin(&mut self, id: u64, call: server::CallId, work: &server::Call) {
+        let (index, _) = self.owners[usize::try_from(id).unwrap()];
+        let (rng, weather) = (&mut self.rng, self.clients[index].weather);
+        let text = tools::text_of(work);
+        let asks = asks(&text);
+        if self.clients[index].http.verdict().is_some_and(over_sse) {
+            self.seen.over_sse += 1;
+        }
+        if asks && work.era() == Era::Modern {
+            if work.input_responses().is_none() {
+                return self.timeline.after(rng.millis(500), Event::Need(id, call));
+            }
+            self.seen.rounds += 1;
+        }
+        self.deeds.note(&text, work, true);
+        let mut delay = Duration::ZERO;
+        for step in 0..rng.below(4) {
+            delay += rng.millis(2_000);
+            self.timeline.after(delay, Event::Progress(id, call, step as f64));
+        }
+        delay += rng.millis(500);
+        if asks && work.era() == Era::Legacy {
+            return self.timeline.after(delay, Event::Ask(id, call, text));
+        }
+        if weather.breaks(rng, 8) {
+            delay += Duration::from_secs(50);
+        }
+        self.timeline.after(delay, Event::Respond(id, call, text));
+    }
+
+    /// Passes on what the tables have for exchanges.
+    fn route(&mut self) {
+        let now = self.timeline.now();
+        while let Some(output) = self.sessions.poll_output() {
+            let Some(id) = output.exchange() else { continue };
+            self.at_wire(id, |server| match output {
+                SessionOutput::Cancel { request, .. } => server.handle_cancel(now, &request),
+                SessionOutput::Deliver { event, .. } => server.handle_delivery(now, &event),
+                SessionOutput::Close { .. } => server.handle_close(now),
+                SessionOutput::Answer { response, .. } => server.handle_answer(now, response),
+                _ => {}
+            });
+        }
+        while let Some(output) = self.streams.poll_output() {
+            self.at_wire(output.exchange, |server| {
+                server.handle_message(now, &output.message, output.sender)
+            });
+        }
+    }
+}
+
+impl Client {
+    fn new(rng: &mut Rng, timeline: &mut Timeline<Event>, index: usize) -> Self {
+        let weather = if rng.once_in(4) { Weather::Calm } else { Weather::Storm };
+        let era = match rng.below(4) {
+            0 => client::EraChoice::Modern,
+            1 => client::EraChoice::Legacy,
+            _ => client::EraChoice::Auto,
+        };
+        timeline.after(rng.millis(500), Event::List(index));
+        if rng.once_in(2) {
+            timeline.after(rng.millis(20_000), Event::Listen(index));
+        }
+        for _ in 0..2 + rng.below(6) {
+            timeline.after(Duration::from_secs(1) + rng.millis(100_000), Event::Start(index));
+            if rng.once_in(4) {
+                timeline.after(rng.millis(100_000), Event::Cancel(index));
+            }
+        }
+        timeline.after(END + rng.millis(1_000), Event::Close(index));
+        let sse = rng.once_in(5);
+        let guarded = !sse && rng.once_in(3);
+        if guarded {
+            for _ in 0..4 {
+                timeline.after(rng.millis(100_000), Event::Expire(index));
+            }
+        }
+        let roots = ClientCapabilities::new().roots(RootsCapability::new());
+        let config = Arc::new(tools::client(era).capabilities(roots).authorize(guarded));
+        let seed = Seed::new([u8::try_from(index % 251).unwrap(); 32]);
+        let begun = Now::default();
+        let http = if sse {
+            let config =
+                Arc::new(tools::client(client::EraChoice::Auto).capabilities(config.capabilities.clone()));
+            let endpoint = Endpoint::parse(&format!("{ORIGIN}/sse")).unwrap();
+            client::Http::http_sse(begun, config, endpoint, seed)
+        } else {
+            client::Http::new(begun, config, Endpoint::parse(&format!("{ORIGIN}/mcp")).unwrap(), seed)
+        };
+        Self {
+            http,
+            timer: None,
+            ledger: Ledger::default(),
+            wires: BTreeMap::new(),
+            weather,
+            token: guarded.then_some((0, 0)),
+            renewal: None,
+        }
+    }
+}
+
+fn over_sse(verdict: Verdict) -> bool {
+    verdict.transport == client::Transport::HttpSse
+}
+
+fn tables(seed: u8) -> (Sessions, SseSessions) {
+    let limits = Limits::default();
+    (Sessions::new(&limits, Seed::new([seed; 32])), SseSessions::new(&limits, Seed::new([seed ^ 0xff; 32])))
+}
+
+/// Moves a timer.
+fn keep(timers: &mut BTreeSet<(Instant, Who)>, timer: &mut Option<Instant>, next: Option<Instant>, who: Who) {
+    if *timer == next {
+        return;
+    }
+    if let Some(before) = core::mem::replace(timer, next) {
+        timers.remove(&(before, who));
+    }
+    timers.extend(next.map(|next| (next, who)));
+}
+
+/// Bytes as a block of deflate that does not deflate them.
+fn stored(bytes: &[u8]) -> Vec<u8> {
+    let len = u16::try_from(bytes.len()).unwrap();
+    let mut block = vec![0];
+    block.extend(len.to_le_bytes());
+    block.extend((!len).to_le_bytes());
+    block.extend(bytes);
+    block
+}
