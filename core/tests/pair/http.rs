@@ -3,15 +3,12 @@
 use super::network::{Rng, Timeline, Weather, piece};
 use super::tools::{self, At, Deeds, Ledger};
 use super::{choice, revisions, seeds};
-use mcp_proto::client::{
-    self, CallOptions, CallTool, Change, Endpoint, HttpOutput, HttpRequest, ListTools, Notice, Pending,
-    Subscription, SubscriptionId, ToolReply,
-};
+use mcp_proto::client::{self, CallOptions, Change, Endpoint, HttpOutput, HttpRequest, ListTools};
 use mcp_proto::entropy::Seed;
 use mcp_proto::error::CallError;
 use mcp_proto::head::{End, ResponseHead};
 use mcp_proto::limits::Limits;
-use mcp_proto::model::{CallToolResult, SubscriptionFilter};
+use mcp_proto::model::CallToolResult;
 use mcp_proto::server::{self, Admission, Exchange, ExchangeOutput, SessionOutput, SessionQuery, Sessions};
 use mcp_proto::time::{Duration, Instant, Now};
 use std::cell::Cell;
