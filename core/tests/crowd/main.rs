@@ -31,10 +31,10 @@ fn held(region: &Region<'_, System>) -> isize {
 /// be; memory returns to what it was. All in one test, because the allocator is shared.
 #[test]
 fn a_crowd_in_a_storm_loses_nothing_and_leaves_nothing() {
-    let number = |name| std::env::var(name).ok().map(|value| value.parse::<u64>().expect("a number"));
-    let seeds = match number("CROWD_SEED") {
+    let number = |value: Option<&str>| value.map(|value| value.parse::<u64>().expect("a number"));
+    let seeds = match number(option_env!("CROWD_SEED")) {
         Some(seed) => seed..seed + 1,
-        None => 0..number("CROWD_SEEDS").unwrap_or(1),
+        None => 0..number(option_env!("CROWD_SEEDS")).unwrap_or(1),
     };
     // Whatever is made once for the whole process is there.
     World::new(99, 20).run();

@@ -3,7 +3,7 @@
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#receiving-messages>
 
 use super::exchange::{Exchange, Purpose, Wake};
-use super::{Http, HttpRequest};
+use super::{Http, HttpRequest, State};
 use crate::client::calls::CallId;
 use crate::client::negotiate::Step;
 use crate::client::request;
