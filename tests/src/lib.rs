@@ -28,7 +28,8 @@ macro_rules! parity {
                 many_calls_whose_token_is_never_taken_ask_once, the_old_transport_is_authorized_as_well,
                 a_token_follows_a_redirect_at_its_origin, the_limits_of_a_client_are_those_of_its_flows,
                 calls_wait_for_one_flow, a_user_may_say_no, an_application_may_show_pages_itself,
-                the_listener_waits_for_its_own_answer, nobody_waits_for_a_browser_in_vain,
+                the_listener_waits_for_its_own_answer, nobody_waits_for_a_browser_in_vain, a_source_of_assertions_may_block,
+                requests_are_signed_one_by_one,
                 an_http_client_of_ones_own_carries_flows;
             grants: tokens_are_renewed, tokens_are_renewed_early, a_server_that_fails_deletes_nothing,
                 a_dead_refresh_token_is_forgotten, signing_out_leaves_no_token_behind,

@@ -165,6 +165,13 @@ impl Config {
         matches!(self.grant, GrantType::AuthorizationCode)
     }
 
+    /// Whether code of the application runs inside steps of flows, a [`Signer`] or an [`AssertionSource`]. Whoever must not
+    /// block does those steps elsewhere.
+    pub fn may_block(&self) -> bool {
+        let asks = matches!(self.grant, GrantType::JwtBearer(_) | GrantType::CrossApp(_));
+        asks || self.signer.is_some() || self.dpop.is_some()
+    }
+
     /// Makes proofs with the key of [`dpop`](Self::dpop), where there is one: for requests to the server that is
     /// accessed. Never hand in a seed twice.
     pub fn proofs(&self, seed: Seed) -> Option<Dpop> {
@@ -287,6 +294,9 @@ impl fmt::Debug for Config {
 
 /// Asks the application for an assertion. Called when it is needed, since assertions do not live long. `None` when
 /// there is none for this issuer.
+///
+/// It may block, such as to read a file or to ask a platform: a client calls it on a thread for that, and with no lock held.
+/// Whoever drives a flow by hand has it called within a step ([`Config::may_block`]).
 ///
 /// A [`JwtBearer`](GrantType::JwtBearer) assertion goes to an issuer that the server has named: an application that has
 /// one for a known issuer looks whether it is that one, or somebody else could use it there.

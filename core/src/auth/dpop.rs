@@ -40,6 +40,14 @@ impl Dpop {
         Self { signer, entropy: Entropy::new(seed), nonces: BTreeMap::new() }
     }
 
+    /// Another one with the same key and nonces, whose proofs have names of their own: for a proof that is made
+    /// elsewhere, such as on a thread that may block.
+    #[must_use]
+    pub fn fork(&mut self) -> Self {
+        let entropy = Entropy::new(Seed::new(self.entropy.next()));
+        Self { signer: self.signer.clone(), entropy, nonces: self.nonces.clone() }
+    }
+
     /// Takes in what a response says of nonces: the next proof for its origin will hold it (AUTHX-24).
     pub fn learn(&mut self, url: &Url, headers: &Headers) {
         let Some(nonce) = challenge::nonce(headers) else { return };

@@ -16,6 +16,9 @@ use crate::time::Duration;
 const LIFE: u64 = 60;
 
 /// A private key that signs, wherever it is. Feature `es256` has one that is in memory, `Es256`.
+///
+/// Signing may block: a client has it done on threads for that, and with no lock held. With DPoP each request is signed,
+/// so a slow key makes a slow client.
 pub trait Signer: Send + Sync {
     /// The algorithm by its JWS name: `ES256`, `EdDSA`, `RS256`, ... Asymmetric ones only (AUTHX-25).
     fn algorithm(&self) -> &str;

@@ -15,26 +15,31 @@ mod route;
 mod tls;
 mod tunnel;
 
+use std::borrow::Cow;
+#[cfg(feature = "auth")]
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Waker;
 
 use mcp_proto::client::{
-    AskId, CacheEntry, Call, CallId, CallOptions, Config, Endpoint as Url, Http, HttpOutput, InputResponse,
-    Notice, Pending, Refusal, Subscription, SubscriptionId, Verdict,
+    AskId, CacheEntry, Call, CallId, CallOptions, Config, Endpoint as Url, ExchangeId, Http, HttpOutput,
+    HttpRequest, InputResponse, Notice, Pending, Refusal, Subscription, SubscriptionId, Verdict,
 };
 use mcp_proto::entropy::Seed;
 use mcp_proto::error::{ApiMisuse, CallError};
-use mcp_proto::head::End;
+use mcp_proto::head::{End, RequestHead};
 use mcp_proto::model::{LoggingLevel, SubscriptionFilter, Tool};
 use mcp_proto::time::{Instant, Now};
 use mcp_proto::wire::http1::ConnectionId;
 
+#[cfg(feature = "auth")]
+use self::authorized::Admission;
 use self::exchanger::{Exchanging, Own, Running};
 use self::guarded::Guarded;
 use self::pooled::Pooled;
 use self::route::Route;
 #[cfg(feature = "auth")]
-use super::authorize::{Guard, Job};
+use super::authorize::{Guard, Job, Signing};
 use super::desk::{self, Desk, Effect, Link, Machine};
 use super::{Hooks, Traffic};
 use crate::endpoint::{Endpoint, Status};
@@ -198,6 +203,28 @@ enum Step {
     Received(Vec<u8>),
     #[cfg(feature = "auth")]
     Authorize(Box<Job>),
+    #[cfg(feature = "auth")]
+    Sign(ExchangeId, Box<Signing>),
+}
+
+impl Carrier {
+    fn send(
+        &mut self,
+        guarded: &mut Guarded,
+        hooks: &Hooks,
+        now: Now,
+        exchange: ExchangeId,
+        request: &Arc<HttpRequest>,
+        head: Cow<'_, RequestHead>,
+    ) -> Option<Step> {
+        match self {
+            Self::Pool(pooled) => {
+                pooled.send(guarded, now, exchange, &head, &request.body);
+                hooks.copy(&request.body).map(Step::Sent)
+            }
+            Self::Own(own) => Some(Step::Exchange(own.send(exchange, head.into_owned(), request.clone()))),
+        }
+    }
 }
 
 impl Carried {
@@ -213,6 +240,13 @@ impl Carried {
             {
                 return Some(step);
             }
+            #[cfg(feature = "auth")]
+            if let Some((exchange, request, head)) = guarded.signed(now) {
+                match carrier.send(guarded, hooks, now, exchange, &request, Cow::Owned(head)) {
+                    Some(step) => return Some(step),
+                    None => continue,
+                }
+            }
             match guarded.http.poll_output() {
                 Some(HttpOutput::Event(event)) => {
                     let effect = desk.note(event);
@@ -224,23 +258,14 @@ impl Carried {
                 Some(HttpOutput::Send { exchange, request }) => {
                     #[cfg(feature = "auth")]
                     let head = match guarded.admit(now, exchange, &request) {
-                        Ok(head) => head,
-                        Err(Some(job)) => return Some(Step::Authorize(job)),
-                        Err(None) => continue,
+                        Admission::Send(head) => head,
+                        Admission::Step(step) => return Some(step),
+                        Admission::Held => continue,
                     };
                     #[cfg(not(feature = "auth"))]
-                    let head = std::borrow::Cow::Borrowed(&request.head);
-                    match carrier {
-                        Carrier::Pool(pooled) => {
-                            pooled.send(guarded, now, exchange, &head, &request.body);
-                            if let Some(body) = hooks.copy(&request.body) {
-                                return Some(Step::Sent(body));
-                            }
-                        }
-                        Carrier::Own(own) => {
-                            let own = own.send(exchange, head.into_owned(), request.clone());
-                            return Some(Step::Exchange(own));
-                        }
+                    let head = Cow::Borrowed(&request.head);
+                    if let Some(step) = carrier.send(guarded, hooks, now, exchange, &request, head) {
+                        return Some(step);
                     }
                 }
                 Some(HttpOutput::Abort(exchange)) => match carrier {
@@ -317,7 +342,10 @@ impl<R: Runtime> HttpClient<R> {
         let seed = runtime.seed().map_err(|error| Error::io("reading entropy", error))?;
         #[cfg(feature = "auth")]
         let guard = match hooks.authorize.clone() {
-            Some(options) => Some(Guard::new(runtime, options, &config.limits, server)?),
+            Some(options) => {
+                let seed = runtime.seed().map_err(|error| Error::io("reading entropy", error))?;
+                Some(Guard::new(seed, options, &config.limits, server)?)
+            }
             None => None,
         };
         let now = runtime.now();
@@ -334,6 +362,8 @@ impl<R: Runtime> HttpClient<R> {
                         http: begin(now, config, url, seed),
                         #[cfg(feature = "auth")]
                         guard,
+                        #[cfg(feature = "auth")]
+                        signed: VecDeque::new(),
                     },
                     carrier,
                     armed: None,
@@ -384,6 +414,8 @@ impl<R: Runtime> HttpClient<R> {
                     Some(Step::Wake(waker)) => waker.wake(),
                     #[cfg(feature = "auth")]
                     Some(Step::Authorize(job)) => self.authorize(job),
+                    #[cfg(feature = "auth")]
+                    Some(Step::Sign(exchange, signing)) => self.sign(exchange, signing),
                     Some(Step::Exchange(exchanging)) => self.exchange(exchanging),
                     Some(Step::GiveUp(running)) => running.give_up(),
                     Some(Step::Sent(bytes)) => self.hooks.traffic(Traffic::Sent(&bytes)),

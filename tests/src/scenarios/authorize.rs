@@ -2,9 +2,12 @@
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
-use mcp_driver::auth::{Authorize, Config, GrantType, Registration, Visit};
+use mcp_driver::auth::{
+    self, AssertionSource, Authorize, Config, GrantStore, GrantType, MemoryStore, Registration, Secret,
+    Signer, Visit,
+};
 use mcp_driver::model::{ElicitRequestFormParams, ElicitResult};
 use mcp_driver::proto::head::ResponseHead;
 use mcp_driver::{
@@ -460,6 +463,82 @@ pub fn a_token_follows_a_redirect_at_its_origin<K: Kit>(_: &str) {
         let seen = events.others();
         assert_eq!(seen[..2], ["/mcp no token".to_owned(), format!("{place} no token")]);
         assert_eq!(seen.contains(&format!("{place} Bearer t-1")), place == "/v2/here", "{seen:?}");
+    }
+}
+
+/// AUTHX-28: whoever is asked for an assertion may block without anybody else noticing, and may panic.
+pub fn a_source_of_assertions_may_block<K: Kit>(_: &str) {
+    let by = AuthorizationServer::start();
+    let host = protected::<K>(&by);
+    let (tell, events) = Events::new();
+    let gate = Gate::default();
+    let door = gate.clone();
+    let source: AssertionSource = Arc::new(move |_| {
+        tell.tell("asked");
+        door.block();
+        Some(Secret::new("assertion"))
+    });
+    let url = host.url.clone();
+    let config = Config::new("Spokes").grant(GrantType::JwtBearer(source));
+    let slow =
+        background::<K, _>(move || K::wait(builder::<K>(EraChoice::Modern).authorize(config).http(url)));
+    events.expect("asked");
+    // Nothing that would have to wait for it does.
+    let (tell, _visits) = Events::new();
+    let other = connect(EraChoice::Modern, &host, visiting(tell)).unwrap();
+    assert_eq!(text::<K>(&other, "who"), "ada");
+    gate.open();
+    let client = slow.join().unwrap();
+    by.set(|policy| policy.good.push("t-2.use".to_owned()));
+    assert_eq!(text::<K>(&client, "who"), "ada");
+
+    let broken: AssertionSource = Arc::new(|_| panic!("no platform"));
+    let config = Config::new("Spokes").grant(GrantType::JwtBearer(broken));
+    let error = K::wait(builder::<K>(EraChoice::Modern).authorize(config).http(&host.url)).unwrap_err();
+    assert!(error.to_string().contains("a panic of the application's own"), "{error}");
+    host.end();
+}
+
+struct Key(bool);
+
+impl Signer for Key {
+    fn algorithm(&self) -> &str {
+        "ES256"
+    }
+
+    fn public_jwk(&self) -> &str {
+        r#"{"kty":"EC"}"#
+    }
+
+    fn sign(&self, _: &[u8]) -> Option<Vec<u8>> {
+        self.0.then(|| vec![1])
+    }
+}
+
+/// AUTHX-23: each request has a proof of its own; one that cannot be made is why nothing is sent.
+pub fn requests_are_signed_one_by_one<K: Kit>(_: &str) {
+    for works in [true, false] {
+        let (tell, events) = Events::new();
+        let exchanger = move |outgoing: Outgoing, mut response: Response| {
+            let field = |name| outgoing.head.headers.text(name).unwrap_or("none").to_owned();
+            tell.tell(format!("{} {} {}", outgoing.head.target, field("authorization"), field("dpop")));
+            let authorized = field("authorization") == "DPoP t-1" && field("dpop").matches('.').count() == 2;
+            response.head(ResponseHead::new(if authorized { 418 } else { 401 }));
+            response.end(End::Complete);
+            std::future::ready(())
+        };
+        let store = MemoryStore::default();
+        let grant = auth::Grant::from_json(
+            r#"{"issuer":"https://as.example","resource":"https://h.example/mcp","registration":null,
+                "access_token":"t-1","token_type":"dpop","issued":0,"expires":null,"refresh_token":null,
+                "scopes":null,"requested":null,"token_endpoint":"https://as.example/token"}"#,
+        );
+        K::block_on(store.save("https://h.example/mcp", &grant.unwrap())).unwrap();
+        let authorize = Authorize::new(Config::new("Spokes").dpop(Arc::new(Key(works)))).store(store);
+        let builder = builder::<K>(EraChoice::Modern).authorize(authorize).exchanger(exchanger);
+        let error = K::wait(builder.http("https://h.example/mcp")).unwrap_err().to_string();
+        assert!(error.contains(if works { "418" } else { "a key that could not be used" }), "{error}");
+        assert_eq!(events.others().len(), usize::from(works));
     }
 }
 

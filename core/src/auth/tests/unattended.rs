@@ -192,6 +192,34 @@ fn a_token_is_bound_to_a_key() {
     );
 }
 
+/// AUTHX-23: proofs that are made in different places have different names, and the same nonces.
+#[test]
+fn forks_make_proofs_of_their_own() {
+    let (mut dpop, url) = (Dpop::new(key(), seed()), Url::parse(SERVER).unwrap());
+    dpop.learn(&url, &Headers::new().with("DPoP-Nonce", "n-2"));
+    let mut names = BTreeMap::new();
+    let mut forks = [dpop.fork(), dpop.fork()];
+    for dpop in forks.iter_mut().chain([&mut dpop]) {
+        for _ in 0..2 {
+            let (_, claims) = jwt_parts(&dpop.proof(now(), "POST", &url, None).unwrap());
+            assert_eq!(claims["nonce"], "n-2");
+            names.insert(claims["jti"].to_string(), ());
+        }
+    }
+    assert_eq!(names.len(), 6);
+}
+
+/// Whoever must not block is told where code of the application runs.
+#[test]
+fn it_is_known_which_flows_may_block() {
+    let source: AssertionSource = Arc::new(|_| None);
+    let asking = config().grant(GrantType::JwtBearer(source));
+    for config in [asking, config().signer(key()), config().dpop(key())] {
+        assert!(config.may_block());
+    }
+    assert!(!config().may_block() && !config().grant(GrantType::ClientCredentials).may_block());
+}
+
 /// AUTHX-24: the nonce that the authorization server wants, once; and that of the server.
 #[test]
 fn a_nonce_is_put_into_the_next_proof() {

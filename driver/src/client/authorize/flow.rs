@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use mcp_proto::auth::{Config, FlowError, FlowErrorKind, Grant, Refusal, Response, Stage, Step, Url};
 use mcp_proto::limits::Limits;
-use mcp_proto::time::Instant;
+use mcp_proto::time::{Instant, Now};
 
 use super::guard::{Done, Guard, Job, Way};
 use super::loopback::Listening;
@@ -18,6 +18,7 @@ use crate::client::http::Fetcher;
 use crate::context::Report;
 use crate::hook;
 use crate::runtime::Runtime;
+use crate::wake::Promise;
 
 /// How often a token is renewed because somebody else has renewed the one before it.
 const TRIES: usize = 3;
@@ -210,7 +211,8 @@ impl<R: Runtime> Worker<R> {
     async fn refresh(&self, grant: Grant) -> Result<Grant, Failure> {
         let seed = self.runtime.seed().map_err(|error| Failure::Other(format!("no entropy: {error}")))?;
         let config = &self.options.config;
-        let step = config.refresh(self.runtime.now(), seed, &self.server, grant)?;
+        let (config, server) = (Arc::clone(config), self.server.clone());
+        let step = self.apart(move |now| config.refresh(now, seed, &server, grant)).await??;
         self.walk(step, None).await
     }
 
@@ -253,14 +255,39 @@ impl<R: Runtime> Worker<R> {
         Done::Kept(grant.map(Box::new))
     }
 
+    /// Takes a step where code of the application may block, if any runs in it.
+    pub(super) async fn apart<T: Send + 'static>(
+        &self,
+        step: impl FnOnce(Now) -> T + Send + 'static,
+    ) -> Result<T, Failure> {
+        if !self.options.config.may_block() {
+            return Ok(step(self.runtime.now()));
+        }
+        let promise = Promise::default();
+        let (done, runtime) = (promise.clone(), self.runtime.clone());
+        let job = Box::new(move || {
+            let mut outcome = None;
+            hook::call(|| outcome = Some(step(runtime.now())));
+            done.set(outcome.ok_or("a panic of the application's own"));
+        });
+        if self.runtime.spawn_blocking(job).is_err() {
+            return Err(Failure::Other(
+                "too many jobs that block; `Limits::blocking_jobs` is the bound".to_owned(),
+            ));
+        }
+        let outcome = poll_fn(|cx| promise.poll_take(cx.waker())).await;
+        outcome.map_err(|why| Failure::Other(format!("no assertion and no signature, but {why}")))
+    }
+
     /// Does step after step.
     async fn walk(&self, mut step: Step, mut listening: Option<Listening<R>>) -> Result<Grant, Failure> {
         loop {
             step = match step {
                 Step::Fetch(request, waiting) => match self.fetcher.fetch(request).await {
                     Ok((head, body)) => {
-                        let response = Response { head: &head, body: &body };
-                        waiting.on_response(self.runtime.now(), response)?
+                        let answered =
+                            move |now| waiting.on_response(now, Response { head: &head, body: &body });
+                        self.apart(answered).await??
                     }
                     Err(why) => return Err(waiting.on_failure(&why).into()),
                 },
@@ -273,7 +300,7 @@ impl<R: Runtime> Worker<R> {
                         return Err(Failure::Other("the flow was given up".to_owned()));
                     };
                     match answer {
-                        Ok(redirect) => flow.on_redirect(self.runtime.now(), &redirect)?,
+                        Ok(redirect) => self.apart(move |now| flow.on_redirect(now, &redirect)).await??,
                         Err(why) => return Err(flow.on_failure(&why).into()),
                     }
                 }

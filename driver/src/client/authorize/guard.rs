@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mcp_proto::auth::{Attempts, Config, Dpop, FlowError, Grant, Presented, Refusal, Url, Verdict};
+use mcp_proto::auth::{Attempts, Config, Dpop, Grant, Presented, Refusal, TokenType, Url, Verdict};
 use mcp_proto::client::{ExchangeId, Http, HttpRequest};
+use mcp_proto::entropy::Seed;
 use mcp_proto::error::ApiMisuse;
-use mcp_proto::head::{Headers, ResponseHead};
+use mcp_proto::head::{Headers, RequestHead, ResponseHead};
 use mcp_proto::limits::Limits;
 use mcp_proto::time::{Duration, Instant, Now};
 use serde::Deserialize;
@@ -14,8 +15,7 @@ use serde::Deserialize;
 use super::Authorize;
 use super::flow::Told;
 use super::sign_out::{Answer, SignedOut};
-use crate::error::Error;
-use crate::runtime::Runtime;
+use crate::hook;
 
 /// How long nothing is renewed early after that failed, or brought a token that has ended already.
 const PAUSE: Duration = Duration::from_secs(10);
@@ -27,7 +27,7 @@ pub(in crate::client) struct Guard {
     /// The server as the application names it, which grants are stored by.
     pub(super) server: String,
     pub(in crate::client) url: Url,
-    grant: Option<Grant>,
+    grant: Option<Arc<Grant>>,
     /// How many grants there were: the refusal of an earlier one says nothing about the one there is.
     number: u64,
     /// The grant came without anybody being asked.
@@ -68,8 +68,33 @@ struct Waiting {
 pub(in crate::client) enum Admitted {
     /// It goes out, with these fields in place of others of their names.
     Send(Headers),
+    /// It goes out when this is done.
+    Sign(Box<Signing>),
     /// It waits, for this to be done where nothing is yet.
     Held(Option<Box<Job>>),
+}
+
+/// The fields of a request for which a key has to sign, wherever that is: done with no lock held, and where it may block.
+pub(in crate::client) struct Signing {
+    grant: Arc<Grant>,
+    dpop: Option<Dpop>,
+    server: Url,
+    method: String,
+    target: String,
+}
+
+impl Signing {
+    pub(in crate::client) fn run(mut self, now: Now) -> Result<Headers, String> {
+        let mut outcome = None;
+        hook::call(|| {
+            let dpop = self.dpop.as_mut();
+            outcome = Some(self.grant.authorize_request(now, &self.method, &self.server, &self.target, dpop));
+        });
+        match outcome {
+            Some(fields) => fields.map_err(|error| error.to_string()),
+            None => Err("the key that the token is bound to panicked".to_owned()),
+        }
+    }
 }
 
 /// Something that takes time, and ends with [`Guard::finish`].
@@ -110,16 +135,15 @@ pub(in crate::client) struct Next {
 
 impl Guard {
     /// Of a client that says nothing without having asked its store.
-    pub(in crate::client) fn new<R: Runtime>(
-        runtime: &R,
+    pub(in crate::client) fn new(
+        seed: Seed,
         mut options: Authorize,
         limits: &Limits,
         server: &str,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, ApiMisuse> {
         options.config = Arc::new(Config::clone(&options.config).limits(limits.clone()));
         let url =
             Url::parse(server).map_err(|why| ApiMisuse::new(format!("the URL of the server is {why}")))?;
-        let seed = runtime.seed().map_err(|error| Error::io("asking for entropy", error))?;
         let dpop = options.config.proofs(seed);
         Ok(Self {
             options,
@@ -155,40 +179,58 @@ impl Guard {
             State::Busy => None,
             State::Idle => match self.early(now) {
                 Some(way) => Some(way),
-                None => return self.send(now, http, exchange, request),
+                None => return self.send(now, http, exchange, &request.head),
             },
         };
         // What nobody waits for goes out with what there is.
         if !http.hold(now, exchange) {
-            return self.send(now, http, exchange, request);
+            return self.send(now, http, exchange, &request.head);
         }
         self.wait(http, exchange, false);
         Admitted::Held(way.map(|way| self.begin(way, None)))
     }
 
-    fn send(&mut self, now: Now, http: &mut Http, exchange: ExchangeId, request: &HttpRequest) -> Admitted {
-        match self.fields(now, request) {
-            Ok(fields) => {
-                if self.given_up == Some(self.number) {
-                    self.number += 1;
-                }
-                self.sent.insert(exchange, self.number);
-                Admitted::Send(fields)
-            }
-            // Without its token it would be refused, and the user asked for another one that helps as little.
-            Err(error) if http.hold(now, exchange) => {
-                http.give_up(now, exchange, &error.to_string(), "");
-                Admitted::Held(None)
-            }
-            Err(_) => Admitted::Send(Headers::new()),
+    fn send(&mut self, now: Now, http: &mut Http, exchange: ExchangeId, head: &RequestHead) -> Admitted {
+        if self.given_up == Some(self.number) {
+            self.number += 1;
+        }
+        self.sent.insert(exchange, self.number);
+        let Some(grant) = &self.grant else { return Admitted::Send(Headers::new()) };
+        let (method, target) = (&head.method, &head.target);
+        if grant.token_type == TokenType::Dpop {
+            return Admitted::Sign(Box::new(Signing {
+                grant: grant.clone(),
+                dpop: self.dpop.as_mut().map(Dpop::fork),
+                server: self.url.clone(),
+                method: method.clone(),
+                target: target.clone(),
+            }));
+        }
+        // The target may be another than that of the URL: the server has named it.
+        match grant.authorize_request(now, method, &self.url, target, None) {
+            Ok(fields) => Admitted::Send(fields),
+            Err(error) => match self.unauthorized(now, http, exchange, &error.to_string()) {
+                true => Admitted::Held(None),
+                false => Admitted::Send(Headers::new()),
+            },
         }
     }
 
-    /// What goes with a request. Its target may be another than that of the URL: the server has named it.
-    fn fields(&mut self, now: Now, request: &HttpRequest) -> Result<Headers, FlowError> {
-        let Some(grant) = &self.grant else { return Ok(Headers::new()) };
-        let head = &request.head;
-        grant.authorize_request(now, &head.method, &self.url, &head.target, self.dpop.as_mut())
+    /// Gives up a request that cannot be given its token: without, it would be refused, and the user asked for another that
+    /// helps as little. `false` for one that nobody waits for.
+    pub(in crate::client) fn unauthorized(
+        &mut self,
+        now: Now,
+        http: &mut Http,
+        exchange: ExchangeId,
+        reason: &str,
+    ) -> bool {
+        let held = http.hold(now, exchange);
+        if held {
+            self.sent.remove(&exchange);
+            http.give_up(now, exchange, reason, "");
+        }
+        held
     }
 
     /// How to get another token before the one there is ends (AUTHX-08).
@@ -213,7 +255,7 @@ impl Guard {
 
     fn begin(&mut self, way: Way, refusal: Option<Refusal>) -> Box<Job> {
         self.state = State::Busy;
-        Box::new(Job { way, grant: self.grant.clone(), refusal })
+        Box::new(Job { way, grant: self.grant.as_deref().cloned(), refusal })
     }
 
     /// The head of a response is there.
@@ -225,7 +267,7 @@ impl Guard {
             && !self.attempts.is_empty()
             && let Some(request) = http.request_of(exchange)
         {
-            self.attempts.accepted(&operation(request));
+            self.attempts.accepted(&operation(&request.head, &request.body));
         }
     }
 
@@ -245,7 +287,8 @@ impl Guard {
         head: &ResponseHead,
     ) -> Option<Box<Job>> {
         let number = self.sent.remove(&exchange);
-        let operation = operation(http.request_of(exchange)?);
+        let request = http.request_of(exchange)?;
+        let operation = operation(&request.head, &request.body);
         let Some(refusal) = Refusal::read(head) else {
             http.give_up(now, exchange, "it asks for no other scopes", "");
             return None;
@@ -344,9 +387,9 @@ impl Guard {
         self.state = State::Idle;
         let mut failed = None;
         match done {
-            Done::Loaded(grant) => self.grant = grant,
+            Done::Loaded(grant) => self.grant = grant.map(Arc::new),
             Done::Granted { grant, renewed } => {
-                self.grant = Some(*grant);
+                self.grant = Some(Arc::from(grant));
                 self.renewed = renewed;
                 self.number += 1;
                 // One that ends as it comes is used all the same, for as long as the server takes it.
@@ -354,7 +397,7 @@ impl Guard {
                 self.pause = ends.then(|| now.mono + PAUSE);
             }
             Done::Kept(grant) => {
-                self.grant = grant.map(|grant| *grant);
+                self.grant = grant.map(Arc::from);
                 self.pause = Some(now.mono + PAUSE);
             }
             Done::Failed { reason, record } => {
@@ -381,8 +424,8 @@ impl Guard {
 }
 
 /// What a request is, as far as scopes go: its method, and which tool, prompt or resource (AUTH-65).
-fn operation(request: &HttpRequest) -> String {
-    let headers = &request.head.headers;
+fn operation(head: &RequestHead, body: &[u8]) -> String {
+    let headers = &head.headers;
     if let Some(method) = headers.text("mcp-method") {
         return format!("{method} {}", headers.text("mcp-name").unwrap_or_default());
     }
@@ -396,11 +439,14 @@ fn operation(request: &HttpRequest) -> String {
         name: Option<String>,
         uri: Option<String>,
     }
-    match serde_json::from_slice::<Message>(&request.body) {
+    match serde_json::from_slice::<Message>(body) {
         Ok(Message { method, params }) => {
             let name = params.and_then(|params| params.name.or(params.uri));
             format!("{method} {}", name.unwrap_or_default())
         }
-        Err(_) => request.head.method.clone(),
+        Err(_) => head.method.clone(),
     }
 }
+
+#[cfg(test)]
+mod tests;

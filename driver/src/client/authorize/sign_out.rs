@@ -94,13 +94,15 @@ impl<R: Runtime> Worker<R> {
 
     async fn revoke(&self, grant: &Grant) -> Result<(), Failure> {
         let seed = self.runtime.seed().map_err(|error| Failure::Other(format!("no entropy: {error}")))?;
-        let config = &self.options.config;
-        let mut step = config.revoke(self.runtime.now(), seed, &self.server, grant)?;
+        let (config, server, grant) = (self.options.config.clone(), self.server.clone(), grant.clone());
+        let mut step = self.apart(move |now| config.revoke(now, seed, &server, &grant)).await??;
         loop {
             step = match step {
                 Revocation::Fetch(request, waiting) => match self.fetcher.fetch(request).await {
                     Ok((head, body)) => {
-                        waiting.on_response(self.runtime.now(), Response { head: &head, body: &body })?
+                        let answered =
+                            move |now| waiting.on_response(now, Response { head: &head, body: &body });
+                        self.apart(answered).await??
                     }
                     Err(why) => return Err(waiting.on_failure(&why).into()),
                 },

@@ -7,36 +7,63 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use mcp_proto::client::{ExchangeId, HttpRequest};
-use mcp_proto::head::{RequestHead, ResponseHead};
+use mcp_proto::head::{Headers, RequestHead, ResponseHead};
 use mcp_proto::time::Now;
 
-use super::super::authorize::{Admitted, Answer, Done, Job, Next, Worker};
+use super::super::authorize::{Admitted, Answer, Done, Job, Next, Signing, Worker};
 use super::super::desk::{self, Link};
 use super::fetch::Fetcher;
 use super::guarded::Guarded;
 use super::{HttpClient, Step};
 use crate::runtime::Runtime;
 
+/// What becomes of a request.
+pub(super) enum Admission<'a> {
+    Send(Cow<'a, RequestHead>),
+    /// Something has to be done first.
+    Step(Step),
+    /// It waits for what is being done already.
+    Held,
+}
+
 impl Guarded {
-    /// The head of a request with its token; `Err` if it waits for one.
+    /// The head of a request with its token, if it has not to wait for one.
     pub(super) fn admit<'a>(
         &mut self,
         now: Now,
         exchange: ExchangeId,
         request: &'a HttpRequest,
-    ) -> Result<Cow<'a, RequestHead>, Option<Box<Job>>> {
-        let Some(guard) = &mut self.guard else { return Ok(Cow::Borrowed(&request.head)) };
+    ) -> Admission<'a> {
+        let Some(guard) = &mut self.guard else { return Admission::Send(Cow::Borrowed(&request.head)) };
         match guard.admit(now, &mut self.http, exchange, request) {
-            Admitted::Send(fields) => {
-                let mut head = request.head.clone();
-                for (name, _) in fields.iter() {
-                    head.headers.remove(name);
-                }
-                head.headers.append(&fields);
-                Ok(Cow::Owned(head))
-            }
-            Admitted::Held(job) => Err(job),
+            Admitted::Send(fields) => Admission::Send(Cow::Owned(with(&request.head, &fields))),
+            Admitted::Sign(signing) => Admission::Step(Step::Sign(exchange, signing)),
+            Admitted::Held(Some(job)) => Admission::Step(Step::Authorize(job)),
+            Admitted::Held(None) => Admission::Held,
         }
+    }
+
+    /// The next request that can go out since it is signed. Those that nobody waits for any more are left out.
+    pub(super) fn signed(&mut self, now: Now) -> Option<(ExchangeId, Arc<HttpRequest>, RequestHead)> {
+        while let Some((exchange, outcome)) = self.signed.pop_front() {
+            let Some(request) = self.http.request_of(exchange).cloned() else {
+                self.forget(exchange);
+                continue;
+            };
+            let fields = match outcome {
+                Ok(fields) => fields,
+                Err(reason) => {
+                    let guard = self.guard.as_mut()?;
+                    if guard.unauthorized(now, &mut self.http, exchange, &reason) {
+                        continue;
+                    }
+                    Headers::new()
+                }
+            };
+            let head = with(&request.head, &fields);
+            return Some((exchange, request, head));
+        }
+        None
     }
 
     pub(super) fn refused(&mut self, now: Now, exchange: ExchangeId, head: &ResponseHead) -> Option<Step> {
@@ -45,7 +72,30 @@ impl Guarded {
     }
 }
 
+/// A head with fields in place of others of their names.
+fn with(head: &RequestHead, fields: &Headers) -> RequestHead {
+    let mut head = head.clone();
+    for (name, _) in fields.iter() {
+        head.headers.remove(name);
+    }
+    head.headers.append(fields);
+    head
+}
+
 impl<R: Runtime> HttpClient<R> {
+    /// Has a key sign, where that may block; right here where there is no place for it.
+    pub(super) fn sign(&self, exchange: ExchangeId, signing: Box<Signing>) {
+        let Some(client) = self.this.upgrade() else { return };
+        let job = Box::new(move || {
+            let fields = signing.run(client.runtime.now());
+            client.lock().machine.guarded.signed.push_back((exchange, fields));
+            client.advance(None);
+        });
+        if let Err(job) = self.runtime.spawn_blocking(job) {
+            job();
+        }
+    }
+
     /// Gives up the grant; `false` where there is nobody who would have one.
     pub(in crate::client) fn sign_out(&self, answer: Answer) -> bool {
         let job = {
@@ -102,7 +152,7 @@ impl<R: Runtime> Work<R> {
         self.done = true;
         let now = self.client.runtime.now();
         let next = {
-            let Guarded { http, guard } = &mut self.client.lock().machine.guarded;
+            let Guarded { http, guard, .. } = &mut self.client.lock().machine.guarded;
             guard.as_mut().map(|guard| guard.finish(now, http, done))
         };
         if let Some(Next { job, answers }) = next {

@@ -1,6 +1,11 @@
 //! The exchange machine, and the guard that sees what goes by.
 
+#[cfg(feature = "auth")]
+use std::collections::VecDeque;
+
 use mcp_proto::client::{ExchangeId, Http};
+#[cfg(feature = "auth")]
+use mcp_proto::head::Headers;
 use mcp_proto::head::{End, ResponseHead};
 use mcp_proto::time::Now;
 
@@ -12,6 +17,9 @@ pub(super) struct Guarded {
     pub(super) http: Http,
     #[cfg(feature = "auth")]
     pub(super) guard: Option<Guard>,
+    /// What a key has signed, or not, and is to go out.
+    #[cfg(feature = "auth")]
+    pub(super) signed: VecDeque<(ExchangeId, Result<Headers, String>)>,
 }
 
 impl Guarded {

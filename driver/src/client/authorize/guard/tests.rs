@@ -1,0 +1,270 @@
+use std::sync::Arc;
+
+use mcp_proto::auth::{Signer, TokenType};
+use mcp_proto::client::{self, Endpoint, EraChoice, HttpOutput};
+use mcp_proto::head::RequestHead;
+use mcp_proto::model::Implementation;
+
+use super::*;
+
+const SERVER: &str = "https://h.example/mcp";
+
+fn at(seconds: u64) -> Now {
+    let time = Duration::from_secs(seconds);
+    Now::new(Instant::ZERO + time, time)
+}
+
+/// A guard with its machine, whose opening request is to go out.
+struct World {
+    guard: Guard,
+    http: Http,
+}
+
+impl World {
+    fn new(config: Config) -> Self {
+        let mut client = client::Config::new(Implementation::new("c", "1")).era(EraChoice::Modern);
+        client.authorize = true;
+        let endpoint = Endpoint::parse(SERVER).unwrap();
+        Self {
+            guard: Guard::new(Seed::new([1; 32]), config.into(), &Limits::default(), SERVER).unwrap(),
+            http: Http::new(at(0), Arc::new(client), endpoint, Seed::new([2; 32])),
+        }
+    }
+
+    /// One that has been told what was stored.
+    fn with(config: Config, grant: Option<Grant>) -> Self {
+        let mut world = Self::new(config);
+        let (_, admitted) = world.admit(at(0));
+        let Admitted::Held(Some(job)) = admitted else { panic!("held until the store was asked") };
+        assert_eq!(job.way, Way::Load);
+        world.finish(at(0), Done::Loaded(grant));
+        world
+    }
+
+    /// The next request, and what becomes of it.
+    fn admit(&mut self, now: Now) -> (ExchangeId, Admitted) {
+        loop {
+            match self.http.poll_output() {
+                Some(HttpOutput::Send { exchange, request }) => {
+                    return (exchange, self.guard.admit(now, &mut self.http, exchange, &request));
+                }
+                Some(_) => {}
+                None => panic!("nothing is to be sent"),
+            }
+        }
+    }
+
+    fn finish(&mut self, now: Now, done: Done) -> Next {
+        self.guard.finish(now, &mut self.http, done)
+    }
+
+    /// The server refuses an exchange that went out.
+    fn refuse(&mut self, now: Now, exchange: ExchangeId) -> Option<Box<Job>> {
+        let head = ResponseHead::new(401);
+        self.http.handle_head(now, exchange, head);
+        self.http.handle_end(now, exchange, mcp_proto::head::End::Complete);
+        loop {
+            match self.http.poll_output() {
+                Some(HttpOutput::Refused { exchange, head }) => {
+                    return self.guard.refused(now, &mut self.http, exchange, &head);
+                }
+                Some(_) => {}
+                None => panic!("it was not refused"),
+            }
+        }
+    }
+}
+
+/// A grant that ends at 100 s, with a refresh token.
+fn grant(token: &str) -> Grant {
+    changed(token, |_| {})
+}
+
+fn changed(token: &str, change: impl FnOnce(&mut Grant)) -> Grant {
+    let mut grant = Grant::from_json(&format!(
+        r#"{{"issuer":"https://as.example","resource":"{SERVER}","registration":null,"access_token":"{token}",
+            "token_type":"bearer","issued":0,"expires":100,"refresh_token":"r","scopes":null,"requested":null,
+            "token_endpoint":"https://as.example/token"}}"#
+    ))
+    .unwrap();
+    change(&mut grant);
+    grant
+}
+
+fn token(admitted: &Admitted) -> &str {
+    let Admitted::Send(fields) = admitted else { panic!("it is not sent") };
+    fields.text("authorization").unwrap_or("none")
+}
+
+fn way(job: Option<Box<Job>>) -> Option<Way> {
+    job.map(|job| job.way)
+}
+
+/// AUTH-55: nothing goes out until it is known whether there is a token; then it goes along.
+#[test]
+fn what_is_stored_is_used_from_the_first_request() {
+    let mut world = World::with(Config::new("c"), Some(grant("t-1")));
+    assert_eq!(token(&world.admit(at(0)).1), "Bearer t-1");
+    let mut world = World::with(Config::new("c"), None);
+    assert_eq!(token(&world.admit(at(0)).1), "none");
+}
+
+/// AUTHX-08: renewed before it ends; who waited goes out with the new one.
+#[test]
+fn a_token_that_is_about_to_end_is_renewed_first() {
+    let mut world = World::with(Config::new("c"), Some(grant("t-1")));
+    let Admitted::Held(Some(job)) = world.admit(at(90)).1 else { panic!() };
+    assert_eq!((job.way, job.refusal.is_none()), (Way::Renew, true));
+    let renewed = changed("t-2", |grant| grant.expires = Some(Duration::from_secs(200)));
+    world.finish(at(91), Done::Granted { grant: Box::new(renewed), renewed: true });
+    assert_eq!(token(&world.admit(at(91)).1), "Bearer t-2");
+}
+
+/// AUTHX-08: whatever a renewal ahead of a refusal comes to, what waited goes out with the token there is, and the next try
+/// has its time: also where there was no place for the job.
+#[test]
+fn a_renewal_that_comes_to_nothing_is_not_tried_at_once() {
+    let failed = || Done::Failed { reason: "no place".to_owned(), record: String::new() };
+    let kept = || Done::Kept(Some(Box::new(grant("t-1"))));
+    let ended = || Done::Granted { grant: Box::new(grant("t-1")), renewed: true };
+    for done in [failed(), kept(), ended()] {
+        let mut world = World::with(Config::new("c"), Some(grant("t-1")));
+        assert!(matches!(world.admit(at(90)).1, Admitted::Held(Some(_))));
+        assert!(world.finish(at(90), done).job.is_none());
+        let (exchange, admitted) = world.admit(at(90));
+        assert_eq!(token(&admitted), "Bearer t-1");
+        // It may still be refused: that is looked into at once.
+        assert_eq!(way(world.refuse(at(91), exchange)), Some(Way::Renew));
+        world.finish(at(91), kept());
+        assert_eq!(token(&world.admit(at(91)).1), "Bearer t-1");
+    }
+    let mut world = World::with(Config::new("c"), Some(grant("t-1")));
+    world.guard.pause = Some(at(90).mono + PAUSE);
+    assert!(world.guard.early(at(99)).is_none());
+    assert_eq!(world.guard.early(at(100)), Some(Way::Renew), "later it is tried again");
+}
+
+/// AUTH-65, B78: renewed, asked for, given up; the next request is another try.
+#[test]
+fn a_refused_token_is_renewed_then_asked_for_then_given_up() {
+    let mut world = World::with(Config::new("c"), Some(grant("t-1")));
+    let lasting = |token: &str| Box::new(changed(token, |grant| grant.expires = None));
+    let (exchange, _) = world.admit(at(0));
+    assert_eq!(way(world.refuse(at(0), exchange)), Some(Way::Renew));
+    world.finish(at(0), Done::Granted { grant: lasting("t-2"), renewed: true });
+    let (exchange, _) = world.admit(at(0));
+    assert_eq!(way(world.refuse(at(0), exchange)), Some(Way::Authorize));
+    world.finish(at(0), Done::Granted { grant: lasting("t-3"), renewed: false });
+    let (exchange, admitted) = world.admit(at(0));
+    assert_eq!(token(&admitted), "Bearer t-3");
+    assert_eq!(way(world.refuse(at(0), exchange)), None);
+    assert!(!world.http.is_held(exchange));
+    assert_eq!(world.guard.given_up, Some(world.guard.number));
+    let admitted = world.guard.send(at(0), &mut world.http, exchange, &post("/mcp"));
+    assert_eq!(token(&admitted), "Bearer t-3");
+    assert!(world.guard.given_up < Some(world.guard.number), "what goes out later counts anew");
+}
+
+/// A refusal of a token that has been replaced by then is no news.
+#[test]
+fn a_late_refusal_is_sent_again() {
+    let mut world = World::with(Config::new("c"), Some(grant("t-1")));
+    let (exchange, _) = world.admit(at(0));
+    world.guard.number += 1;
+    assert_eq!(way(world.refuse(at(0), exchange)), None);
+    assert_eq!(token(&world.admit(at(0)).1), "Bearer t-1");
+}
+
+/// AUTH-66: who signs out waits for what is under way, and what comes then has no token.
+#[test]
+fn signing_out_takes_its_turn() {
+    let mut world = World::new(Config::new("c"));
+    assert!(matches!(world.admit(at(0)).1, Admitted::Held(Some(_))));
+    let answers = [Answer::default(), Answer::default()];
+    for answer in &answers {
+        assert!(world.guard.sign_out(answer.clone()).is_none(), "somebody is at work");
+    }
+    let next = world.finish(at(0), Done::Loaded(Some(grant("t-1"))));
+    assert_eq!(way(next.job), Some(Way::SignOut));
+    assert!(matches!(world.admit(at(0)).1, Admitted::Held(None)));
+    let next = world.finish(at(0), Done::SignedOut(Ok(SignedOut::Revoked)));
+    assert!(next.job.is_none());
+    assert_eq!(next.answers.len(), 2);
+    assert!(next.answers.iter().all(|(_, outcome)| *outcome == Ok(SignedOut::Revoked)));
+    assert_eq!(token(&world.admit(at(0)).1), "none");
+    assert_eq!(way(world.guard.sign_out(Answer::default())), Some(Way::SignOut));
+    let next = world.finish(at(0), Done::Failed { reason: "closed".to_owned(), record: String::new() });
+    assert_eq!(next.answers[0].1, Err("closed".to_owned()));
+}
+
+fn post(target: &str) -> RequestHead {
+    RequestHead::new("POST", target)
+}
+
+/// AUTH-55, AUTH-57: what cannot be given its token is given up, and says why.
+#[test]
+fn a_request_that_leads_nowhere_is_not_sent() {
+    let mut world = World::with(Config::new("c"), Some(grant("t-1")));
+    let (exchange, _) = world.admit(at(0));
+    for (target, sent) in [("/mcp", true), ("/messages?s=1", true), ("/a/../b", false)] {
+        match world.guard.send(at(0), &mut world.http, exchange, &post(target)) {
+            Admitted::Send(fields) => assert!(sent && fields.text("authorization") == Some("Bearer t-1")),
+            _ => assert!(!sent, "{target}"),
+        }
+    }
+    assert!(world.http.request_of(exchange).is_none(), "what waited for it has failed");
+}
+
+struct Slow(bool);
+
+impl Signer for Slow {
+    fn algorithm(&self) -> &str {
+        "ES256"
+    }
+
+    fn public_jwk(&self) -> &str {
+        r#"{"kty":"EC"}"#
+    }
+
+    fn sign(&self, _: &[u8]) -> Option<Vec<u8>> {
+        assert!(self.0, "out of order");
+        Some(vec![1])
+    }
+}
+
+/// AUTHX-23: a key signs elsewhere, each proof by itself; one that panics is an error like others.
+#[test]
+fn proofs_are_made_where_they_may_take_time() {
+    for works in [true, false] {
+        let bound = changed("t-1", |grant| grant.token_type = TokenType::Dpop);
+        let mut world = World::with(Config::new("c").dpop(Arc::new(Slow(works))), Some(bound));
+        let (exchange, admitted) = world.admit(at(0));
+        let Admitted::Sign(first) = admitted else { panic!("a proof is needed") };
+        let second = world.guard.send(at(0), &mut world.http, exchange, &post("/mcp"));
+        let Admitted::Sign(second) = second else { panic!("another proof is needed") };
+        match (first.run(at(0)), second.run(at(0))) {
+            (Ok(first), Ok(second)) => {
+                assert!(works && first.text("authorization") == Some("DPoP t-1"));
+                assert_ne!(first.text("dpop"), second.text("dpop"));
+            }
+            (first, _) => assert!(!works && first.unwrap_err().contains("panicked")),
+        }
+    }
+}
+
+/// AUTH-65: an operation is a method, and which tool, prompt or resource.
+#[test]
+fn operations_are_told_apart() {
+    for (body, expected) in [
+        (r#"{"method":"tools/call","params":{"name":"mow"}}"#, "tools/call mow"),
+        (r#"{"method":"resources/read","params":{"uri":"a:b"}}"#, "resources/read a:b"),
+        (r#"{"method":"tools/list"}"#, "tools/list "),
+        ("", "POST"),
+    ] {
+        assert_eq!(operation(&post("/mcp"), body.as_bytes()), expected);
+    }
+    let mut named = post("/mcp");
+    named.headers.push("Mcp-Method", "tools/call");
+    named.headers.push("Mcp-Name", "mow");
+    assert_eq!(operation(&named, b""), "tools/call mow");
+}
