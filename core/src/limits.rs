@@ -33,7 +33,7 @@ pub struct Limits {
     pub stall: Duration,
     /// Legacy sessions at one time. Default 10,000, about 1 KiB each and
     /// at most [`client_details`](Self::client_details) more; a further `initialize` is answered 503.
-    /// As many streams of HTTP with SSE besides; a further one is answered 503.
+    /// As many streams of HTTP with SSE besides, if [`listens`](Self::listens) allows; a further one is answered 503.
     pub sessions: usize,
     /// What a legacy client says of itself in `initialize`, as far as it is kept: names, prose and capabilities,
     /// not pictures. Default 16 KiB; a longer one is refused with an error.
@@ -56,6 +56,10 @@ pub struct Limits {
     /// Requests in flight on one connection or session, and messages in one batch. Default 1,024; a further
     /// request, or a longer batch, is refused with an error and the connection lives.
     pub in_flight: usize,
+    /// Requests of legacy sessions that go on although the connection of their client is gone (HTTPL-23), in all sessions
+    /// of an HTTP server. Default 256, each with its message and whatever its handler holds; a further one is
+    /// cancelled, which its client is told if it comes back.
+    pub unattended: usize,
     /// How long a server waits for what it asked a client in the middle of a call. Default 600 s; the client is
     /// told that it is given up, and the call goes on with an error.
     pub ask: Duration,
@@ -150,8 +154,9 @@ pub struct Limits {
     /// How far the clocks of servers that open each other's request state may be apart. Default 10 s, by which
     /// state may live longer.
     pub clock_skew: Duration,
-    /// Subscriptions that are open at one time: those of all streams of an HTTP server, those of one
-    /// connection on a byte stream, and those of one client. Default 1,000, about 2 KiB each and at most
+    /// Subscriptions that are open at one time: those of one connection on a byte stream, those of one client, and those
+    /// of an HTTP server together with the streams that its legacy clients keep open for what it has to say (GET, and
+    /// HTTP with SSE), so that they leave connections to others. Default 1,000, about 2 KiB each and at most
     /// [`watched_bytes`](Self::watched_bytes) more; a further one is refused, over HTTP with 503. A
     /// client on HTTP also needs [`connections`](Self::connections) for them.
     pub listens: usize,
@@ -177,17 +182,18 @@ pub struct Limits {
     /// server takes one for as long as it lasts, and two are kept for calls and for changes of subscriptions: a further
     /// subscription is refused.
     pub connections: usize,
-    /// Jobs of blocking handlers that wait for a thread; on tokio and smol also those that have one. Default 4,096;
-    /// a further one is answered with an internal error. Each holds the parameters of its call.
+    /// Calls of blocking handlers that wait for a thread. Default 4,096; a further one is answered with an internal
+    /// error. Each holds its parameters.
     pub blocking_jobs: usize,
-    /// Threads for blocking handlers on a runtime of threads; tokio and smol have bounds of their own. Default
-    /// 256; further jobs wait. Each costs its stack.
+    /// Blocking handlers of one server or client that run at one time, each on a thread. Default 256; further calls
+    /// wait. Each costs its stack. tokio and smol start about 500 threads at the most, for everything that may block.
     pub blocking_threads: usize,
     /// Connections that wait, already accepted, for a server on a runtime of threads to take them. Default 128;
     /// further ones wait in the operating system. Each costs a descriptor.
     pub accept_queue: usize,
     /// Connections that one HTTP server has open. Default 2,048; further ones wait in the operating system.
-    /// Each costs a few KiB, on a runtime of threads also a thread. As many requests wait for a store of legacy
+    /// Each costs a few KiB, on a runtime of threads also a thread, and another one while its time has come or others
+    /// write to it. As many requests wait for a store of legacy
     /// sessions, each with its message; a further one is answered 503.
     pub accepted: usize,
     /// One answer of an authorization server, such as its metadata. Default 256 KiB; a longer one ends the flow.
@@ -217,6 +223,7 @@ impl Default for Limits {
             all_event_bytes: 64 << 20,
             keep_alive_comment: Duration::from_secs(15),
             in_flight: 1_024,
+            unattended: 256,
             ask: Duration::from_secs(600),
             asks: 1_024,
             asked: 64,

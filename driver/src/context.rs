@@ -17,9 +17,7 @@ mod step;
 mod stream;
 
 use std::fmt;
-use std::future::poll_fn;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use mcp_proto::dialect::{Era, Revision};
@@ -28,10 +26,8 @@ use mcp_proto::schema::Mismatch;
 use mcp_proto::server::{Call, ClientDetails, Progress, Target};
 use serde::Serialize;
 
-use crate::clock::Clock;
 use crate::deprecated::Deprecated;
 use crate::handler::label;
-use crate::reply::thread_waker;
 
 pub use ask::{Ask, Asks, Leave, Together, Unanswered};
 pub use asking::Asking;
@@ -104,7 +100,7 @@ impl Context {
 
     /// Is ready once the client has given up on the request.
     pub async fn cancelled(&self) {
-        poll_fn(|cx| self.shared.poll_cancelled(cx.waker())).await;
+        self.shared.cancelled().wait().await;
     }
 
     /// Waits for a while, whichever runtime that is on. For async handlers: one whose client gives up on the
@@ -116,18 +112,7 @@ impl Context {
     /// Blocks the thread for a while, or until the client gives up on the request; says whether it did. For
     /// blocking handlers.
     pub fn wait(&self, duration: Duration) -> bool {
-        let clock = Clock::start();
-        let waker = thread_waker();
-        loop {
-            if self.shared.poll_cancelled(&waker).is_ready() {
-                return true;
-            }
-            let left = duration.saturating_sub(clock.now().mono.since_epoch());
-            if left.is_zero() {
-                return false;
-            }
-            thread::park_timeout(left);
-        }
+        self.shared.cancelled().block(duration)
     }
 
     /// The revision that the request is served under.

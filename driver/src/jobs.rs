@@ -1,86 +1,226 @@
-//! A bound for pools of threads that have none of their own.
+//! How many handlers block at one time, whatever pool of threads a runtime has.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mcp_proto::limits::Limits;
 
 use crate::runtime::Job;
 
-/// Counts the jobs that wait for or run on a pool; for adapters whose runtime takes any number. Clones count
-/// together.
-#[derive(Clone, Debug)]
-pub struct Jobs(Arc<Count>);
+/// The jobs of blocking handlers. A handler may wait for its client, as long as that likes, so only so many run;
+/// others wait here and not in the pool of the runtime, where what must not wait behind them runs as well.
+#[derive(Clone)]
+pub(crate) struct Jobs(Arc<Mutex<State>>);
 
-#[derive(Debug)]
-struct Count {
-    now: AtomicUsize,
-    most: AtomicUsize,
+struct State {
+    waiting: VecDeque<Job>,
+    /// Threads that have been asked for.
+    running: usize,
+    /// Those that have not taken a job yet.
+    starting: usize,
+    most_running: usize,
+    most_waiting: usize,
 }
 
 impl Default for Jobs {
     fn default() -> Self {
-        let most = AtomicUsize::new(Limits::default().blocking_jobs);
-        Self(Arc::new(Count { now: AtomicUsize::new(0), most }))
+        Self::new(&Limits::default())
     }
 }
 
 impl Jobs {
-    /// Admits so many from now on.
-    pub fn bound(&self, limits: &Limits) {
-        self.0.most.store(limits.blocking_jobs, Ordering::Relaxed);
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self(Arc::new(Mutex::new(State {
+            waiting: VecDeque::new(),
+            running: 0,
+            starting: 0,
+            most_running: limits.blocking_threads.max(1),
+            most_waiting: limits.blocking_jobs,
+        })))
     }
 
-    /// A job to be given to the pool, which counts until it has run or was dropped.
-    ///
-    /// # Errors
-    /// The job itself, when there are [`Limits::blocking_jobs`] already.
-    pub fn admit(&self, job: Job) -> Result<Job, Job> {
-        let counted = Counted(self.0.clone());
-        if self.0.now.fetch_add(1, Ordering::Relaxed) >= self.0.most.load(Ordering::Relaxed) {
-            return Err(job);
+    /// Runs a job on a thread that `spawn` starts, as soon as there may be one; says whether there will be. Otherwise
+    /// the job is dropped.
+    pub(crate) fn run(&self, job: Job, spawn: impl FnOnce(Job) -> Result<(), Job>) -> bool {
+        let mut state = self.lock();
+        if state.running >= state.most_running {
+            if state.waiting.len() >= state.most_waiting() {
+                return false;
+            }
+            state.waiting.push_back(job);
+            return true;
         }
-        Ok(Box::new(move || {
-            let _counted = counted;
-            job();
-        }))
+        state.running += 1;
+        state.starting += 1;
+        state.waiting.push_back(job);
+        drop(state);
+        let mut worker = Worker { jobs: self.clone(), step: Step::Starting };
+        if let Err(refused) = spawn(Box::new(move || worker.run())) {
+            drop(refused);
+            // Other threads may have taken the job by now, or will.
+            return self.lock().running > 0;
+        }
+        true
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-struct Counted(Arc<Count>);
+impl State {
+    /// A thread that starts is about to take one.
+    fn most_waiting(&self) -> usize {
+        self.most_waiting + self.starting
+    }
+}
 
-impl Drop for Counted {
+#[derive(PartialEq, Eq)]
+enum Step {
+    Starting,
+    Running,
+    Over,
+}
+
+/// A thread that takes one job after the other. One that never begins, since there are no threads or the runtime
+/// shuts down, is dropped.
+struct Worker {
+    jobs: Jobs,
+    step: Step,
+}
+
+impl Worker {
+    fn run(&mut self) {
+        while let Some(job) = self.next() {
+            // A panic was printed by now; the thread has more to do.
+            let _ = catch_unwind(AssertUnwindSafe(job));
+        }
+    }
+
+    fn next(&mut self) -> Option<Job> {
+        let mut state = self.jobs.lock();
+        if self.step == Step::Starting {
+            self.step = Step::Running;
+            state.starting -= 1;
+        }
+        let job = state.waiting.pop_front();
+        if job.is_none() {
+            self.step = Step::Over;
+            state.running -= 1;
+        }
+        job
+    }
+}
+
+impl Drop for Worker {
     fn drop(&mut self) {
-        self.0.now.fetch_sub(1, Ordering::Relaxed);
+        if self.step == Step::Over {
+            return;
+        }
+        let mut state = self.jobs.lock();
+        state.running -= 1;
+        if self.step == Step::Starting {
+            state.starting -= 1;
+        }
+        // Dropped with no lock held, since whoever waits for them learns of it.
+        let mut left = VecDeque::new();
+        if state.running == 0 {
+            left = std::mem::take(&mut state.waiting);
+        } else if state.waiting.len() > state.most_waiting() {
+            left.extend(state.waiting.pop_back());
+        }
+        drop(state);
+        drop(left);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Arc, Mutex};
 
     use mcp_proto::limits::Limits;
 
     use super::Jobs;
+    use crate::runtime::Job;
 
-    /// Exactly so many are admitted, and each makes room however it ends: run, dropped or by a panic.
-    #[test]
-    fn jobs_count_until_they_have_ended() {
-        let jobs = Jobs::default();
+    /// Threads that run when the test says so.
+    #[derive(Default)]
+    struct Threads(Mutex<Vec<Job>>);
+
+    impl Threads {
+        fn start(&self, job: Job) -> Result<(), Job> {
+            self.0.lock().unwrap().push(job);
+            Ok(())
+        }
+
+        fn run(&self) {
+            let all = std::mem::take(&mut *self.0.lock().unwrap());
+            all.into_iter().for_each(|thread| thread());
+        }
+    }
+
+    fn jobs(threads: usize, waiting: usize) -> Jobs {
         let mut limits = Limits::default();
-        limits.blocking_jobs = 8;
-        jobs.bound(&limits);
-        let mut admitted: Vec<_> = (0..7).map(|_| jobs.admit(Box::new(|| {}))).collect();
-        admitted.push(jobs.admit(Box::new(|| panic!("as asked"))));
-        assert!(admitted.iter().all(Result::is_ok));
-        assert!(jobs.admit(Box::new(|| {})).is_err());
-        assert!(jobs.admit(Box::new(|| {})).is_err(), "a refused job does not count");
+        (limits.blocking_threads, limits.blocking_jobs) = (threads, waiting);
+        Jobs::new(&limits)
+    }
 
-        let panics = admitted.pop().unwrap().ok().unwrap();
-        catch_unwind(AssertUnwindSafe(panics)).unwrap_err();
-        drop(admitted.pop());
-        admitted.pop().unwrap().ok().unwrap()();
-        let room: Vec<_> = (0..4).map(|_| jobs.admit(Box::new(|| {}))).collect();
-        assert_eq!(room.iter().filter(|admitted| admitted.is_ok()).count(), 3);
+    fn counting() -> (Arc<AtomicUsize>, impl Fn() -> Job) {
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = count.clone();
+        let job = move || -> Job {
+            let count = counted.clone();
+            Box::new(move || {
+                count.fetch_add(1, Ordering::SeqCst);
+            })
+        };
+        (count, job)
+    }
+
+    /// B51: exactly so many get a thread and so many wait, whether or not their threads have begun; all of them run,
+    /// also behind one that panics, and then there is room again.
+    #[test]
+    fn so_many_run_and_so_many_wait() {
+        let (jobs, threads, (count, job)) = (jobs(2, 3), Threads::default(), counting());
+        for _ in 0..2 {
+            assert!(jobs.run(Box::new(|| panic!("as asked")), |job| threads.start(job)));
+            for _ in 0..4 {
+                assert!(jobs.run(job(), |job| threads.start(job)));
+            }
+            assert!(!jobs.run(job(), |job| threads.start(job)));
+            assert_eq!(threads.0.lock().unwrap().len(), 2);
+            threads.run();
+            assert_eq!(count.swap(0, Ordering::SeqCst), 4);
+        }
+    }
+
+    /// Where no thread can be had, a job is dropped unless another thread will come to it.
+    #[test]
+    fn what_finds_no_thread_waits_for_another_or_is_dropped() {
+        let (jobs, threads, (count, job)) = (jobs(2, 1), Threads::default(), counting());
+        assert!(!jobs.run(job(), Err));
+        assert!(jobs.run(job(), |job| threads.start(job)));
+        assert!(jobs.run(job(), Err));
+        // As many wait as may.
+        jobs.run(job(), Err);
+        threads.run();
+        assert_eq!(count.load(Ordering::SeqCst), 2);
+    }
+
+    /// A runtime that drops its threads before they begin takes along what waits for them.
+    #[test]
+    fn what_waits_for_a_runtime_that_is_gone_is_dropped() {
+        let (jobs, threads, (count, job)) = (jobs(1, 1), Threads::default(), counting());
+        let held = Arc::new(());
+        let holding = held.clone();
+        assert!(jobs.run(job(), |job| threads.start(job)));
+        assert!(jobs.run(Box::new(move || drop(holding)), |job| threads.start(job)));
+        threads.0.lock().unwrap().clear();
+        assert_eq!((count.load(Ordering::SeqCst), Arc::strong_count(&held)), (0, 1));
+        assert!(jobs.run(job(), |job| threads.start(job)));
+        threads.run();
+        assert_eq!(count.load(Ordering::SeqCst), 1);
     }
 }

@@ -73,7 +73,6 @@ pub use environment::Inherit;
 pub use error::Error;
 pub use extensions::Extensions;
 pub use handler::{Arguments, Boxed, HandlerFor, Outcome, Takes};
-pub use jobs::Jobs;
 pub use process::Command;
 pub use prompt::{ForPrompt, Prompt, PromptArguments};
 pub use reply::{Async, Blocking, Mode, Running, block_on};

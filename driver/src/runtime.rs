@@ -53,11 +53,11 @@ pub trait Runtime: Clone + Default + Send + Sync + fmt::Debug + 'static {
     /// Runs a task to its end, in the background.
     fn spawn(&self, task: BoxFuture<()>);
 
-    /// Runs a job on the pool of threads that may block. The pool is bounded: a job that finds no place is
-    /// handed back.
+    /// Runs a job on a thread that may block. Handlers that block come a bounded number at a time
+    /// ([`Limits::blocking_threads`]), and what comes besides must not wait until they are done.
     ///
     /// # Errors
-    /// The job itself, when the queue is full.
+    /// The job itself, when there is no thread to be had.
     fn spawn_blocking(&self, job: Job) -> Result<(), Job>;
 
     /// Is ready once the monotonic clock has reached `deadline`.
@@ -94,8 +94,8 @@ pub trait Runtime: Clone + Default + Send + Sync + fmt::Debug + 'static {
     /// Connects a stream with the machine behind it, until the machine is finished or the stream breaks.
     fn drive(&self, stream: Self::Stream, endpoint: Arc<dyn Endpoint>) -> BoxFuture<()>;
 
-    /// Runs what wakes an endpoint on behalf of somebody else, who must not wait for its peer. Where waking only
-    /// schedules, that is at once, which is the default.
+    /// Runs what wakes an endpoint on behalf of somebody else, who must not wait for its peer, nor may that for
+    /// handlers. Where waking only schedules, that is at once, which is the default.
     fn wake_aside(&self, wake: Job) {
         wake();
     }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Waker};
 use std::thread::{self, Thread};
+use std::time::Duration;
 
 use mcp_driver::{Done, End, Endpoint, Instant, Now, Runtime, Turn, waker_fn, with_scratch};
 
@@ -22,7 +23,8 @@ pub(crate) struct Link {
     socket: Option<Arc<TcpStream>>,
     /// Whether a write that blocks ends by itself, so that any thread may do it.
     bounded: bool,
-    reader: Thread,
+    /// Those that wait for a change of the machine.
+    threads: Mutex<Vec<Thread>>,
     writing: Turn,
     timer: Mutex<Option<(Instant, Sleep)>>,
     /// A write has failed.
@@ -65,7 +67,10 @@ impl Writing {
 }
 
 impl Link {
-    /// Reads on the calling thread until the machine is finished or the stream has ended.
+    /// When a timer is tried again for which there was no thread.
+    const LATER: Duration = Duration::from_millis(100);
+
+    /// Returns when the machine is finished, or will be without reading.
     pub(crate) fn drive(runtime: Threads, stream: Stream, endpoint: Arc<dyn Endpoint>) {
         let Stream { read, write, socket, bounded } = stream;
         let link = Arc::new(Self {
@@ -74,7 +79,7 @@ impl Link {
             write: Mutex::new(Some(Writing::new(write))),
             socket,
             bounded,
-            reader: thread::current(),
+            threads: Mutex::new(vec![thread::current()]),
             writing: Turn::default(),
             timer: Mutex::new(None),
             broken: AtomicBool::new(false),
@@ -82,12 +87,28 @@ impl Link {
         // Waking a link means writing what it has.
         link.endpoint.register(&waker(&link, Self::ask));
         link.ask();
-        link.read(read);
+        match link.socket {
+            Some(_) => link.read(read),
+            None => link.read_aside(read),
+        }
         // What is still being answered is written by whoever answers; the stream stays open until then.
         while !link.endpoint.status().finished {
             thread::park();
         }
         link.flush();
+    }
+
+    /// Reads on a thread of its own: nothing can interrupt that, so it must not be waited for.
+    fn read_aside(self: &Arc<Self>, read: Box<dyn Read + Send>) {
+        let link = self.clone();
+        let reading = thread::Builder::new().name("mcp-read".into()).spawn(move || {
+            link.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread::current());
+            link.read(read);
+        });
+        if reading.is_err() {
+            self.endpoint.handle_end(self.runtime.now(), End::Broken);
+            self.ask();
+        }
     }
 
     fn read(self: &Arc<Self>, mut read: Box<dyn Read + Send>) {
@@ -145,7 +166,16 @@ impl Link {
         });
         // What was written may have made room for input, or finished the machine.
         if done != Done::ByAnother {
-            self.reader.unpark();
+            self.threads.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(Thread::unpark);
+        }
+    }
+
+    /// On the timer thread, which must not block.
+    fn due(self: &Arc<Self>) {
+        let link = self.clone();
+        if self.runtime.spawn_blocking(Box::new(move || link.fire())).is_err() {
+            *self.timer.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            self.arm(Some(self.runtime.now().mono + Self::LATER));
         }
     }
 
@@ -195,8 +225,7 @@ impl Link {
         if timer.as_ref().is_some_and(|(at, _)| *at <= deadline) {
             return false;
         }
-        // The timer thread must not block.
-        let waker = waker(self, |link| link.on_pool(Self::fire));
+        let waker = waker(self, Self::due);
         let mut sleep = self.runtime.timers().sleep_until(deadline);
         let due = Pin::new(&mut sleep).poll(&mut Context::from_waker(&waker)).is_ready();
         *timer = Some((deadline, sleep)).filter(|_| !due);

@@ -19,7 +19,8 @@ use crate::pool::Pool;
 use crate::stream::Stream;
 use crate::timers::Timers;
 
-/// Threads of the standard library: one for each stream, a bounded pool for handlers, one for timers.
+/// Threads of the standard library: one for each stream, one for timers, and as many as there is to do at one time that
+/// may block.
 #[derive(Clone)]
 pub struct Threads(Arc<Shared>);
 
@@ -78,7 +79,7 @@ impl Runtime for Threads {
     }
 
     fn spawn_blocking(&self, job: Job) -> Result<(), Job> {
-        self.0.pool.run(job, &self.limits())
+        self.0.pool.run(job)
     }
 
     /// Waking an endpoint writes to its peer, who may not read.

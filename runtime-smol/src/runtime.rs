@@ -6,9 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_io::{Async, Timer};
-use mcp_driver::{
-    BoxFuture, Clock, Command, Endpoint, Instant, Job, Jobs, Limits, Now, Process, Runtime, Stdio, pump,
-};
+use mcp_driver::{BoxFuture, Clock, Command, Endpoint, Instant, Job, Now, Process, Runtime, Stdio, pump};
 
 use crate::stream::Stream;
 
@@ -16,12 +14,11 @@ use crate::stream::Stream;
 #[derive(Clone, Debug)]
 pub struct Smol {
     clock: Clock,
-    jobs: Jobs,
 }
 
 impl Default for Smol {
     fn default() -> Self {
-        Self { clock: Clock::start(), jobs: Jobs::default() }
+        Self { clock: Clock::start() }
     }
 }
 
@@ -34,16 +31,12 @@ impl Runtime for Smol {
         self.clock.now()
     }
 
-    fn configure(&self, limits: &Limits) {
-        self.jobs.bound(limits);
-    }
-
     fn spawn(&self, task: BoxFuture<()>) {
         smol::spawn(task).detach();
     }
 
     fn spawn_blocking(&self, job: Job) -> Result<(), Job> {
-        smol::unblock(self.jobs.admit(job)?).detach();
+        smol::unblock(job).detach();
         Ok(())
     }
 

@@ -1,28 +1,53 @@
 //! tokio as a runtime of the driver.
 
+use std::future::{Future, pending, poll_fn};
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use mcp_driver::{
-    Async, BoxFuture, Clock, Command, Endpoint, Instant, Job, Jobs, Limits, Now, Process, Runtime, Stdio,
-    pump,
+    Async, BoxFuture, Clock, Command, Endpoint, Instant, Job, Now, Process, Runtime, Stdio, pump,
 };
 use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Handle;
 
 use crate::stream::Stream;
 
-/// tokio, on the runtime that the calling thread is in.
+/// tokio, on the runtime that the calling thread is in. Threads that are in none, such as those of an application that
+/// changes what a server offers, use the one that was in use first. As long as there was none, whatever opens a stream
+/// fails, and nothing else can happen: tasks are dropped, and no time passes.
 #[derive(Clone, Debug)]
 pub struct Tokio {
     clock: Clock,
-    jobs: Jobs,
+    first: Arc<OnceLock<Handle>>,
 }
 
 impl Default for Tokio {
     fn default() -> Self {
-        Self { clock: Clock::start(), jobs: Jobs::default() }
+        Self { clock: Clock::start(), first: Arc::default() }
+    }
+}
+
+impl Tokio {
+    fn handle(&self) -> io::Result<Handle> {
+        match Handle::try_current() {
+            Ok(current) => {
+                self.first.get_or_init(|| current.clone());
+                Ok(current)
+            }
+            Err(_) => self.first.get().cloned().ok_or_else(|| io::Error::other("there is no tokio runtime")),
+        }
+    }
+
+    /// Has a future polled in the runtime, by whatever thread.
+    fn within<T>(&self, future: impl Future<Output = T> + Send + 'static) -> BoxFuture<T> {
+        let (tokio, mut future) = (self.clone(), Box::pin(future));
+        Box::pin(poll_fn(move |cx| {
+            let handle = tokio.handle().ok();
+            let _in = handle.as_ref().map(Handle::enter);
+            future.as_mut().poll(cx)
+        }))
     }
 }
 
@@ -32,32 +57,47 @@ impl Runtime for Tokio {
     type Listener = TcpListener;
 
     fn now(&self) -> Now {
+        // Whatever is served or called looks at the clock first.
+        if self.first.get().is_none() {
+            let _ = self.handle();
+        }
         self.clock.now()
     }
 
-    fn configure(&self, limits: &Limits) {
-        self.jobs.bound(limits);
-    }
-
     fn spawn(&self, task: BoxFuture<()>) {
-        tokio::spawn(task);
+        if let Ok(handle) = self.handle() {
+            handle.spawn(task);
+        }
     }
 
     fn spawn_blocking(&self, job: Job) -> Result<(), Job> {
-        tokio::task::spawn_blocking(self.jobs.admit(job)?);
+        match self.handle() {
+            Ok(handle) => drop(handle.spawn_blocking(job)),
+            Err(_) => return Err(job),
+        }
         Ok(())
     }
 
     fn sleep_until(&self, deadline: Instant) -> BoxFuture<()> {
+        let Ok(handle) = self.handle() else { return Box::pin(pending()) };
+        let _in = handle.enter();
         Box::pin(tokio::time::sleep_until(self.clock.to_std(deadline).into()))
     }
 
     fn connect(&self, address: SocketAddr, _: Duration) -> BoxFuture<io::Result<Stream>> {
-        Box::pin(async move { Stream::socket(TcpStream::connect(address).await?) })
+        let handle = self.handle();
+        self.within(async move {
+            handle?;
+            Stream::socket(TcpStream::connect(address).await?)
+        })
     }
 
     fn listen(&self, address: String) -> BoxFuture<io::Result<TcpListener>> {
-        Box::pin(TcpListener::bind(address))
+        let handle = self.handle();
+        self.within(async move {
+            handle?;
+            TcpListener::bind(address).await
+        })
     }
 
     fn local_address(&self, listener: &TcpListener) -> io::Result<SocketAddr> {
@@ -65,17 +105,21 @@ impl Runtime for Tokio {
     }
 
     fn accept(&self, listener: TcpListener) -> BoxFuture<(TcpListener, io::Result<Stream>)> {
-        Box::pin(async move {
+        self.within(async move {
             let accepted = listener.accept().await;
             (listener, accepted.and_then(|(socket, _)| Stream::socket(socket)))
         })
     }
 
     fn stdio(&self, stdio: Stdio) -> io::Result<Stream> {
+        let handle = self.handle()?;
+        let _in = handle.enter();
         Stream::stdio(stdio)
     }
 
     fn spawn_process(&self, command: &Command) -> io::Result<Process<Self>> {
+        let handle = self.handle()?;
+        let _in = handle.enter();
         let mut command = tokio::process::Command::from(command.to_std());
         let mut child = command.kill_on_drop(true).spawn()?;
         let closed = || io::Error::from(io::ErrorKind::BrokenPipe);

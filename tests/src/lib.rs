@@ -1,7 +1,7 @@
 //! Behaviour across crates. The scenarios in [`scenarios`] run on every runtime, over real sockets and with
 //! real child processes (the program `mcp-rig`); each test binary in `tests/` runs them on one.
 
-/// Its code is what newcomers copy.
+/// P08: its code is what newcomers copy, so it is compiled.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
@@ -67,11 +67,13 @@ macro_rules! parity {
                 a_question_that_is_dropped_is_taken_back,
                 hooks_are_around_handlers_that_ask,
                 deprecated_questions_are_said_once,
-                asks_over_http_are_answered_by_a_post,
+                asks_over_http_are_answered_by_a_post, clients_without_a_way_back_are_not_asked,
                 modern_clients_over_http_are_asked_by_results;
             caching: a_ping_is_sent_each_time, what_is_fresh_is_not_asked_for, another_token_is_another_cache,
                 what_is_stale_stands_in_for_a_server_that_is_gone, a_listener_finds_nothing_of_before_a_change,
                 a_collection_begins_anew_when_its_cursor_is_refused;
+            crowded: questions_end_in_time_however_many_wait, time_passes_however_many_handlers_block,
+                tokens_are_checked_however_many_handlers_block;
             groups: calls_find_the_server_that_is_meant, one_failing_server_does_not_take_the_rest_down,
                 a_batch_runs_at_once_and_keeps_its_order, a_group_is_made_of_a_file;
             hooks: hooks_see_every_request, hooks_may_refuse_every_request, sessions_are_the_same_with_hooks;
@@ -105,7 +107,7 @@ macro_rules! parity {
                 an_http_client_of_ones_own_carries_everything, an_http_client_of_ones_own_may_fail;
             secure: servers_are_reached_over_tls, a_server_must_show_who_it_is, a_handshake_ends_in_time, a_proxy_makes_a_tunnel,
                 a_proxy_is_given_requests, a_proxy_is_spoken_to_by_tls;
-            stdio: closed_input_ends_the_server, closed_output_ends_the_server,
+            stdio: closed_input_ends_the_server, closed_output_ends_the_server, closed_output_ends_a_server_that_blocks,
                 a_running_call_ends_with_the_input, sockets_serve_as_pipes, pipes_that_do_not_block_serve_as_well, files_serve_as_pipes,
                 backpressure_loses_no_call;
             http: a_server_on_every_interface_needs_a_name, a_disconnect_cancels_a_modern_call_only, connections_are_used_again,
@@ -141,14 +143,15 @@ macro_rules! parity {
                 the_end_of_a_session_ends_its_streams, stopping_ends_streams, a_foreign_event_id_is_refused,
                 a_session_belongs_to_who_opened_it, two_services_share_a_store, a_store_that_fails_is_no_session,
                 a_stateless_server_needs_no_session, a_server_may_answer_in_json_only;
-            stopping: what_runs_too_long_is_given_up, a_stream_ends_with_its_result, stopping_is_bounded_by_itself,
+            stopping: calls_without_a_connection_may_finish, calls_without_a_connection_are_given_up,
+                calls_without_a_connection_are_bounded, what_runs_too_long_is_given_up, a_stream_ends_with_its_result, stopping_is_bounded_by_itself,
                 stopping_does_not_wait_for_dead_peers, a_server_out_of_descriptors_recovers;
             streams: any_stream_carries_messages;
             subscriptions: a_registry_changes_a_server_that_serves, resources_and_templates_come_and_go,
                 changes_are_told_whatever_was_said_to_caches, each_list_and_resource_has_hints_of_its_own, a_change_with_a_fault_changes_nothing,
                 a_registry_changes_a_server_before_it_serves, a_call_keeps_the_handler_it_began_with,
                 listeners_are_told_once_over_http, listeners_are_told_once_on_a_stream,
-                stopping_ends_streams_with_their_result, streams_of_changes_are_bounded,
+                stopping_ends_streams_with_their_result, streams_of_changes_are_bounded, streams_that_clients_keep_are_bounded_together,
                 the_application_refuses_listeners, a_client_that_does_not_read_holds_up_nobody,
                 servers_share_a_bus, legacy_sessions_are_told_on_their_stream,
                 a_rule_decides_what_is_there, unwise_tools_that_come_later_are_reported;

@@ -35,6 +35,8 @@ const ROLES: [Role; 2] = [Role::Server, Role::Client];
 
 /// Where tests are of servers alone, so that what they name of both sides is not shown of clients.
 const OF_SERVERS: [&str; 3] = ["core/src/server/", "driver/src/server/", "driver/src/context"];
+/// Those of clients alone.
+const OF_CLIENTS: [&str; 3] = ["core/src/client/", "core/src/auth/", "driver/src/client/"];
 
 impl Role {
     fn has(self, requirement: &Requirement) -> bool {
@@ -53,9 +55,13 @@ impl Role {
 
     fn is_tested(self, requirement: &Requirement, named: &Named) -> bool {
         let tests = named.get(&requirement.id);
-        let of_servers = |path: &str| OF_SERVERS.iter().any(|folder| path.starts_with(folder));
-        let all = self == Self::Server || requirement.side == "client";
-        tests.is_some_and(|tests| tests.iter().any(|(path, _)| all || !of_servers(path)))
+        let (of_others, alone) = match self {
+            Self::Server => (OF_CLIENTS, "server"),
+            Self::Client => (OF_SERVERS, "client"),
+        };
+        let of_others = |path: &str| of_others.iter().any(|folder| path.starts_with(folder));
+        let all = requirement.side == alone;
+        tests.is_some_and(|tests| tests.iter().any(|(path, _)| all || !of_others(path)))
     }
 }
 
@@ -291,7 +297,7 @@ const INTRODUCTION: &str = "\
 
 Made by `cargo run -p mcp-tests --bin requirements`, from what the tests say of themselves; do not edit. The
 ids are those of `requirements.txt`; what is not for a test here, and why, is in `elsewhere.txt`. What concerns both
-sides counts for clients where a test that is not of servers alone names it.
+sides counts for one where a test that is not of the other alone names it.
 
 ";
 

@@ -403,7 +403,8 @@ fn run_exchange(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
             24 => match script.byte() {
                 choice @ 0..128 => exchange.handle_grant(now, grant(choice)),
                 128..224 => exchange.handle_refusal(now, &AuthRefusal::Unavailable),
-                224.. => exchange.give_up(now),
+                224..240 => exchange.give_up(now),
+                240.. => exchange.give_up_unattended(now),
             },
             0 => exchange.handle_body(now, script.bytes()),
             1..=3 => exchange.handle_body(now, script.message().as_bytes()),

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use mcp_proto::client::{AskId, InputResponse, Refusal, ServerDetails};
 use mcp_proto::model::InputRequest;
@@ -18,6 +17,7 @@ use crate::deprecated::Deprecated;
 use crate::endpoint::poll_once;
 use crate::hook;
 use crate::runtime::{BoxFuture, Runtime};
+use crate::wake::{Once, Place};
 
 /// What a handler knows of a question besides the question. Clones speak of the same one.
 #[derive(Clone)]
@@ -25,14 +25,12 @@ pub struct Asked(Arc<State>);
 
 struct State {
     server: Arc<ServerDetails>,
-    cancelled: AtomicBool,
-    wakers: Mutex<Vec<Waker>>,
+    cancelled: Once,
 }
 
 impl Asked {
     fn new(server: Arc<ServerDetails>) -> Self {
-        let (cancelled, wakers) = (AtomicBool::new(false), Mutex::default());
-        Self(Arc::new(State { server, cancelled, wakers }))
+        Self(Arc::new(State { server, cancelled: Once::default() }))
     }
 
     /// Who asks: show it to the user (ELIC-36). What it says of itself is a claim.
@@ -43,30 +41,17 @@ impl Asked {
     /// Whether nobody waits for the answer any more. A blocking handler looks at this now and then; an async one is
     /// dropped.
     pub fn is_cancelled(&self) -> bool {
-        self.0.cancelled.load(Ordering::Acquire)
+        self.0.cancelled.has_happened()
     }
 
     /// Is ready once nobody waits for the answer any more.
     pub async fn cancelled(&self) {
-        poll_fn(|cx| self.poll_cancelled(cx.waker())).await;
-    }
-
-    fn poll_cancelled(&self, waker: &Waker) -> Poll<()> {
-        if self.is_cancelled() {
-            return Poll::Ready(());
-        }
-        let mut wakers = self.0.wakers.lock().unwrap_or_else(PoisonError::into_inner);
-        if !wakers.iter().any(|known| known.will_wake(waker)) {
-            wakers.push(waker.clone());
-        }
-        // A cancellation between the first look and the registration found no waker to wake.
-        if self.is_cancelled() { Poll::Ready(()) } else { Poll::Pending }
+        self.0.cancelled.wait().await;
     }
 
     pub(super) fn cancel(&self) {
-        self.0.cancelled.store(true, Ordering::Release);
-        let wakers = std::mem::take(&mut *self.0.wakers.lock().unwrap_or_else(PoisonError::into_inner));
-        wakers.into_iter().for_each(Waker::wake);
+        self.0.cancelled.happen();
+        self.0.cancelled.wake();
     }
 }
 
@@ -100,7 +85,7 @@ pub(super) fn serve<L: Link>(link: &Arc<L>, ask: AskId, request: &Arc<InputReque
         }
         Run::Blocking(handler) => {
             let (request, method) = (request.clone(), serving.method.clone());
-            let placed = link.runtime().spawn_blocking(Box::new(move || {
+            let job = Box::new(move || {
                 // It may have waited for a thread longer than the server for it.
                 if serving.asked.is_cancelled() {
                     return;
@@ -109,9 +94,9 @@ pub(super) fn serve<L: Link>(link: &Arc<L>, ask: AskId, request: &Arc<InputReque
                 if let Some(outcome) = serving.guarded(|| handler(&request, asked)) {
                     serving.finish(outcome);
                 }
-            }));
-            // The job is dropped, and what it holds answers.
-            if placed.is_err() {
+            });
+            // A job without a place is dropped, and what it holds answers.
+            if !link.hooks().jobs.run(job, |job| link.runtime().spawn_blocking(job)) {
                 link.hooks().report(&Report::ours(method, "there is no thread for the handler"));
             }
         }
@@ -148,7 +133,7 @@ fn poll<L: Link>(
     cx: &mut Context<'_>,
 ) -> Poll<Option<Outcome>> {
     let Some(handler) = future else { return Poll::Ready(None) };
-    if serving.asked.poll_cancelled(cx.waker()).is_ready() {
+    if serving.asked.0.cancelled.poll(&mut Place::task(), cx.waker()).is_ready() {
         return Poll::Ready(None);
     }
     match serving.guarded(|| handler.as_mut().poll(cx)) {

@@ -37,6 +37,7 @@ use mcp_proto::model::{
 use crate::context::Report;
 use crate::error::Error;
 use crate::hook;
+use crate::jobs::Jobs;
 use crate::process::{self, Command, StderrHook};
 use crate::reply::{Mode, Running};
 use crate::runtime::Runtime;
@@ -312,7 +313,7 @@ pub struct ClientBuilder<R: Runtime> {
 type Hook<F> = Option<Arc<F>>;
 type Notified = dyn Fn(&str, Option<&Json>) + Send + Sync;
 
-/// What an application wants to hear of.
+/// What an application wants to hear of, and what runs the handlers.
 #[derive(Clone, Default)]
 pub(crate) struct Hooks {
     log: Hook<dyn Fn(&LoggingMessageNotificationParams) + Send + Sync>,
@@ -322,6 +323,8 @@ pub(crate) struct Hooks {
     traffic: Hook<dyn Fn(Traffic<'_>) + Send + Sync>,
     wait: Hook<dyn Fn(Wait) + Send + Sync>,
     answers: Answers,
+    /// Those of handlers that block.
+    jobs: Jobs,
     #[cfg(feature = "auth")]
     authorize: Option<authorize::Authorize>,
 }

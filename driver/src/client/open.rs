@@ -18,6 +18,7 @@ use super::{AnyLink, Client, ClientBuilder, Closing, Target};
 #[cfg(feature = "http")]
 use super::{UrlKind, UrlTarget};
 use crate::error::Error;
+use crate::jobs::Jobs;
 use crate::process::Command;
 use crate::reply::{Mode, Running};
 use crate::runtime::Runtime;
@@ -92,7 +93,7 @@ impl<R: Runtime> ClientBuilder<R> {
         runtime.run(Running::task(self.spawning(command)))
     }
 
-    async fn spawning(self, command: Command) -> Result<Client<R>, Error> {
+    async fn spawning(mut self, command: Command) -> Result<Client<R>, Error> {
         let (runtime, config) = self.start();
         let roots = self.hooks.answers.fixed_roots.clone();
         let link = LineClient::spawn(&runtime, Arc::clone(&config), self.hooks, command);
@@ -104,7 +105,7 @@ impl<R: Runtime> ClientBuilder<R> {
     ///
     /// # Errors
     /// When no revision is agreed on, or the stream ends before.
-    pub fn stream(self, stream: R::Stream) -> <R::Mode as Mode>::Reply<Client<R>, Error> {
+    pub fn stream(mut self, stream: R::Stream) -> <R::Mode as Mode>::Reply<Client<R>, Error> {
         let runtime = self.runtime.clone();
         runtime.run(Running::task(async move {
             let (runtime, config) = self.start();
@@ -126,7 +127,7 @@ impl<R: Runtime> ClientBuilder<R> {
     ///
     /// # Errors
     /// When the definition of the server is not valid, or no revision is agreed on.
-    pub fn in_process(self, server: Server<R>) -> <R::Mode as Mode>::Reply<Client<R>, Error> {
+    pub fn in_process(mut self, server: Server<R>) -> <R::Mode as Mode>::Reply<Client<R>, Error> {
         let runtime = self.runtime.clone();
         runtime.run(Running::task(async move {
             let (runtime, config) = self.start();
@@ -171,7 +172,7 @@ impl<R: Runtime> ClientBuilder<R> {
     }
 
     #[cfg(feature = "http")]
-    async fn posting(self, url: String, begin: http::Begin) -> Result<Client<R>, Error> {
+    async fn posting(mut self, url: String, begin: http::Begin) -> Result<Client<R>, Error> {
         let (runtime, config) = self.start();
         let roots = self.hooks.answers.fixed_roots.clone();
         let link =
@@ -179,8 +180,9 @@ impl<R: Runtime> ClientBuilder<R> {
         connect(runtime, config, roots, AnyLink::Http(link)).await
     }
 
-    fn start(&self) -> (R, Arc<Config>) {
+    fn start(&mut self) -> (R, Arc<Config>) {
         self.runtime.configure(&self.config.limits);
+        self.hooks.jobs = Jobs::new(&self.config.limits);
         let mut config = self.config.clone();
         self.hooks.answers.declare(&mut config.capabilities);
         (self.runtime.clone(), Arc::new(config))

@@ -15,6 +15,7 @@ use super::CallState;
 use super::ask::{Ask, Leave, Read, Unanswered};
 use super::journal::Stand;
 use crate::deprecated::Deprecated;
+use crate::wake::Place;
 
 /// A question on its way; what awaiting an [`Ask`] waits for. Dropped, the question is taken back.
 pub struct Asking<T>(Option<Inner<T>>);
@@ -24,6 +25,8 @@ struct Inner<T> {
     key: String,
     read: Read<T>,
     stage: Stage,
+    /// Among those who wait for the end of the call.
+    place: Place,
 }
 
 enum Stage {
@@ -34,7 +37,8 @@ enum Stage {
 impl<T> Asking<T> {
     pub(super) fn new(ask: Ask<T>) -> Self {
         let Ask { cx, key, question, timeout, read } = ask;
-        Self(Some(Inner { state: cx.shared, key, read, stage: Stage::Begin { question, timeout } }))
+        let (stage, place) = (Stage::Begin { question, timeout }, Place::default());
+        Self(Some(Inner { state: cx.shared, key, read, stage, place }))
     }
 }
 
@@ -53,6 +57,7 @@ impl<T> Future for Asking<T> {
         // Polled again after it was ready: there is nothing more to come.
         let Some(inner) = &mut self.0 else { return Poll::Ready(Err(Unanswered::Failed(AskError::Over))) };
         let Poll::Ready(outcome) = inner.poll(cx.waker()) else { return Poll::Pending };
+        inner.leave();
         let Some(Inner { state, key, read, .. }) = self.0.take() else {
             return Poll::Ready(Err(Unanswered::Failed(AskError::Over)));
         };
@@ -61,6 +66,10 @@ impl<T> Future for Asking<T> {
 }
 
 impl<T> Inner<T> {
+    fn leave(&mut self) {
+        self.state.cancelled().leave(&mut self.place);
+    }
+
     fn poll(&mut self, waker: &Waker) -> Poll<Result<Json, Unanswered>> {
         if let Stage::Begin { question, timeout } = std::mem::replace(&mut self.stage, Stage::Waits) {
             match question.and_then(|request| begin(&self.state, &self.key, request, timeout)) {
@@ -73,7 +82,7 @@ impl<T> Inner<T> {
         match polled {
             Poll::Ready(outcome) => Poll::Ready(outcome.map_err(Unanswered::Failed)),
             // A blocked thread has nobody to drop what it waits for.
-            Poll::Pending if self.state.poll_cancelled(waker).is_ready() => {
+            Poll::Pending if self.state.cancelled().poll(&mut self.place, waker).is_ready() => {
                 Poll::Ready(Err(Unanswered::Failed(AskError::Over)))
             }
             Poll::Pending => Poll::Pending,
@@ -123,7 +132,9 @@ pub(super) fn elicitation_id() -> String {
 
 impl<T> Drop for Asking<T> {
     fn drop(&mut self) {
-        if let Some(Inner { state, key, stage: Stage::Waits, .. }) = &self.0
+        let Some(inner) = &mut self.0 else { return };
+        inner.leave();
+        if let Inner { state, key, stage: Stage::Waits, .. } = inner
             && let Some(ask) = state.journal(|journal| journal.forget(key))
         {
             state.outlet.retract(ask);

@@ -1,7 +1,6 @@
 //! One call, as its handler, its task and its connection share it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::task::{self, Poll, Waker};
 
@@ -16,7 +15,7 @@ use crate::handler::{Run, label};
 use crate::hook::panic_text;
 use crate::runtime::BoxFuture;
 use crate::spans::RequestSpan;
-use crate::wake::Promise;
+use crate::wake::{Once, Place, Promise};
 
 /// One call, as its handler, its task and its connection share it.
 pub(crate) struct CallState {
@@ -28,8 +27,7 @@ pub(crate) struct CallState {
     /// Where its answer goes when hooks are around it, instead of to its client.
     pub(super) answer: Option<Promise<Answer>>,
     pub(super) span: RequestSpan,
-    pub(super) cancelled: AtomicBool,
-    pub(super) wakers: Mutex<Vec<Waker>>,
+    pub(super) cancelled: Once,
     /// What is left of an async handler that was not ready at once.
     pub(super) rest: Mutex<Option<BoxFuture<()>>>,
     /// The run before this one, whose hooks may still be around the call.
@@ -47,21 +45,21 @@ impl CallState {
         handler: Option<Run>,
         hooked: bool,
     ) -> Arc<Self> {
-        let (cancelled, wakers, rest) = (AtomicBool::new(false), Mutex::default(), Mutex::default());
+        let (cancelled, rest) = (Once::default(), Mutex::default());
         let (answer, journal) = (hooked.then(Promise::default), Mutex::default());
         let span = RequestSpan::new(&call, || outlet.now().mono);
         let before = None;
-        Arc::new(Self { outlet, id, call, handler, answer, span, cancelled, wakers, rest, before, journal })
+        Arc::new(Self { outlet, id, call, handler, answer, span, cancelled, rest, before, journal })
     }
 
     /// The same call, to be served once more.
     pub(super) fn again(self: &Arc<Self>, journal: Journal) -> Arc<Self> {
-        let (cancelled, wakers, rest) = (AtomicBool::new(false), Mutex::default(), Mutex::default());
+        let (cancelled, rest) = (Once::default(), Mutex::default());
         let (outlet, id, call) = (self.outlet.clone(), self.id, self.call.clone());
         let (handler, answer) = (self.handler.clone(), self.answer.clone());
         let (span, journal) = (self.span.follow(), Mutex::new(Some(Box::new(journal))));
         let before = Some(self.clone());
-        Arc::new(Self { outlet, id, call, handler, answer, span, cancelled, wakers, rest, before, journal })
+        Arc::new(Self { outlet, id, call, handler, answer, span, cancelled, rest, before, journal })
     }
 
     pub(crate) fn handler(&self) -> Option<&Run> {
@@ -90,7 +88,7 @@ impl CallState {
 
     /// What a hook is to be told: the answer, or `None` when nobody waits for one any more.
     pub(crate) fn poll_answer(&self, waker: &Waker) -> Poll<Option<Answer>> {
-        if self.poll_cancelled(waker).is_ready() {
+        if self.cancelled.poll(&mut Place::hooks(), waker).is_ready() {
             return Poll::Ready(None);
         }
         match &self.answer {
@@ -133,7 +131,7 @@ impl CallState {
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::Acquire)
+        self.cancelled.has_happened()
     }
 
     /// Keeps what is left of an async handler, to be polled with [`poll_rest`](Self::poll_rest).
@@ -150,7 +148,7 @@ impl CallState {
             None => return Poll::Ready(()),
         };
         // A cancellation during the poll could not drop the future, so it is seen to here.
-        if polled.is_pending() && self.poll_cancelled(cx.waker()).is_pending() {
+        if polled.is_pending() && self.cancelled.poll(&mut Place::task(), cx.waker()).is_pending() {
             return Poll::Pending;
         }
         let rest = rest.take();
@@ -182,28 +180,20 @@ impl CallState {
 
     /// Tells the handler to stop: an async one is dropped here and now, unless it is just being polled.
     pub(crate) fn cancel(&self) {
-        self.cancelled.store(true, Ordering::Release);
+        self.cancelled.happen();
         if self.answer.is_none() {
             self.ended(AnswerKind::Cancelled);
         }
         self.drop_rest();
-        let wakers = std::mem::take(&mut *self.wakers.lock().unwrap_or_else(PoisonError::into_inner));
-        wakers.into_iter().for_each(Waker::wake);
+        self.cancelled.wake();
         if let Some(before) = &self.before {
             before.cancel();
         }
     }
 
-    pub(crate) fn poll_cancelled(&self, waker: &Waker) -> Poll<()> {
-        if self.is_cancelled() {
-            return Poll::Ready(());
-        }
-        let mut wakers = self.wakers.lock().unwrap_or_else(PoisonError::into_inner);
-        if !wakers.iter().any(|known| known.will_wake(waker)) {
-            wakers.push(waker.clone());
-        }
-        // A cancellation between the first look and the registration found no waker to wake.
-        if self.is_cancelled() { Poll::Ready(()) } else { Poll::Pending }
+    /// The cancellation, for those who wait for it.
+    pub(super) fn cancelled(&self) -> &Once {
+        &self.cancelled
     }
 
     pub(crate) fn report(&self, detail: impl Into<String>) {

@@ -119,6 +119,10 @@ impl CallState {
         requests: impl IntoIterator<Item = &'a InputRequest, IntoIter: Clone>,
     ) -> Result<(), AskError> {
         let revision = self.call.revision();
+        // What a client has declared is of no use then, or not even known.
+        if revision.dialect().server_requests && !self.outlet.may_ask() {
+            return Err(AskError::Unreachable);
+        }
         if !(revision.dialect().server_requests || self.target().may_require_input()) {
             return Err(AskError::NotSupported { what: "request for input in answer to this method".into() });
         }

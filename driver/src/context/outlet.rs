@@ -24,6 +24,10 @@ pub(crate) trait Outlet: Send + Sync {
     /// Asks the client on behalf of a call.
     fn ask(&self, call: CallId, request: &InputRequest, timeout: Option<Duration>)
     -> Result<AskId, AskError>;
+    /// Whether there is a way to ask a legacy client anything.
+    fn may_ask(&self) -> bool {
+        true
+    }
     /// Nobody waits for this answer any more.
     fn retract(&self, ask: AskId);
     /// How the client hears that an elicitation of this call is complete, during the call and after it.

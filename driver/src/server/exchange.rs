@@ -2,6 +2,7 @@
 
 mod alone;
 mod ask;
+mod counted;
 mod http_sse;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,9 +14,9 @@ use mcp_proto::error::ErrorObject;
 use mcp_proto::head::{BodyLength, End, RequestHead, ResponseHead};
 use mcp_proto::model::{InputRequest, Json, LoggingMessageNotificationParams};
 use mcp_proto::server::{
-    Answer, AskError, AskId, AuthRefusal, BearerToken, Call, CallId, Change, Config, Exchange, ExchangeId,
-    ExchangeOutput, Grant, Listen, Principal, Progress, QueryId, SessionOutput, SessionQuery, SseQuery,
-    WriteResult,
+    Admission, Answer, AskError, AskId, AuthRefusal, BearerToken, Call, CallId, Change, Config, Exchange,
+    ExchangeId, ExchangeOutput, Grant, Listen, Principal, Progress, QueryId, SessionAnswer, SessionOutput,
+    SessionQuery, SseQuery, WriteResult,
 };
 use mcp_proto::time::{Instant, Now};
 
@@ -47,6 +48,10 @@ pub struct ExchangeHandle<R: Runtime> {
     routed: AtomicBool,
     /// Whether it is among the listeners of the service.
     listening: AtomicBool,
+    /// Whether it counts among the streams that clients keep open.
+    kept: AtomicBool,
+    /// Whether it counts among those without a connection.
+    unattended: AtomicBool,
     /// Whose sessions it may use, once that was asked.
     owner: OnceLock<Option<Arc<str>>>,
     /// Whether it goes on without a connection.
@@ -137,6 +142,8 @@ impl<R: Runtime> ExchangeHandle<R> {
             turn: Turn::default(),
             routed: AtomicBool::new(false),
             listening: AtomicBool::new(false),
+            kept: AtomicBool::new(false),
+            unattended: AtomicBool::new(false),
             owner: OnceLock::new(),
             alone: AtomicBool::new(false),
             timed: AtomicBool::new(false),
@@ -318,6 +325,11 @@ impl<R: Runtime> ExchangeHandle<R> {
                     return Some(Effect::Parted);
                 }
                 ExchangeOutput::Session(id, query) => {
+                    if query.keeps_stream() && !self.keeps_open() {
+                        let full = SessionAnswer::TooManyListen;
+                        inner.machine.handle_session(self.service.now(), id, full);
+                        continue;
+                    }
                     if query.is_followed() {
                         self.be_found();
                     }
@@ -369,7 +381,10 @@ impl<R: Runtime> ExchangeHandle<R> {
                 drop(left);
                 self.be_found();
                 self.listening.store(true, Ordering::SeqCst);
-                let admission = self.service.admit(self.id, listen);
+                let admission = match self.keeps_open() {
+                    true => self.service.admit(self.id, listen),
+                    false => Admission::Full,
+                };
                 self.lock().machine.handle_admission(self.service.now(), admission);
                 self.stay();
             }
@@ -432,13 +447,6 @@ impl<R: Runtime> ExchangeHandle<R> {
     fn heed_drain(&self) {
         if self.service.open().is_draining() {
             self.shutdown();
-        }
-    }
-
-    /// Is no listener any more, if it was one.
-    fn leave(&self) {
-        if self.listening.swap(false, Ordering::SeqCst) {
-            self.service.leave(self.id);
         }
     }
 
@@ -510,6 +518,10 @@ impl<R: Runtime> Outlet for ExchangeHandle<R> {
 
     fn retract(&self, ask: AskId) {
         self.say(|machine, now| machine.retract(now, ask));
+    }
+
+    fn may_ask(&self) -> bool {
+        self.lock().machine.may_ask()
     }
 
     fn completes_elicitations(&self, call: CallId) -> Tell {

@@ -19,14 +19,14 @@ use mcp_proto::time::Now;
 use super::exchange::ExchangeHandle;
 use super::hub::{Member, Membership};
 use super::session::{OwnerHook, SessionSetup, with_events};
-use super::stop::{self, Open, Stop, StopOnDrop, StopState};
+use super::stop::{self, Bounded, Open, Remaining, Stop, StopOnDrop, StopState};
 use super::store::Stored;
 use super::{Server, Shared, connection};
 use crate::context::Report;
 use crate::endpoint::{Endpoint, Status};
 use crate::error::Error;
 use crate::reply::{Mode, Running};
-use crate::runtime::Runtime;
+use crate::runtime::{Job, Runtime};
 use crate::timekeeper::keep_time;
 use crate::turn::Turn;
 
@@ -84,6 +84,8 @@ impl<R: Runtime> Server<R> {
             streams,
             routes: Mutex::default(),
             next_id: AtomicU64::new(0),
+            kept: Bounded::new(config.limits.listens),
+            unattended: Bounded::new(config.limits.unattended),
             open: Open::default(),
             routing: Turn::default(),
             this: this.clone(),
@@ -105,6 +107,10 @@ pub struct HttpService<R: Runtime> {
     /// Exchanges that listen, and legacy ones that the session table may have something for.
     routes: Mutex<BTreeMap<ExchangeId, Weak<ExchangeHandle<R>>>>,
     next_id: AtomicU64,
+    /// Streams that clients keep open for what there is to say.
+    kept: Bounded,
+    /// Exchanges that go on without a connection.
+    unattended: Bounded,
     /// The exchanges that are under way.
     open: Open,
     /// What the table has for one exchange must arrive in order.
@@ -168,7 +174,8 @@ impl<R: Runtime> HttpService<R> {
                 let Some(exchange) = exchange else { continue };
                 if let SessionOutput::Cancel { .. } = output {
                     // A handler is dropped with it: code of the application, which nobody else waits for.
-                    self.runtime().spawn(Box::pin(async move { exchange.handle_output(output) }));
+                    let job: Job = Box::new(move || exchange.handle_output(output));
+                    self.runtime().spawn_blocking(job).unwrap_or_else(|job| job());
                 } else {
                     exchange.handle_output(output);
                 }
@@ -212,6 +219,14 @@ impl<R: Runtime> HttpService<R> {
             Admission::Granted => self.listeners().admit(id, listen.wanted),
             refused => refused,
         }
+    }
+
+    pub(super) fn kept(&self) -> &Bounded {
+        &self.kept
+    }
+
+    pub(super) fn unattended(&self) -> &Bounded {
+        &self.unattended
     }
 
     pub(super) fn leave(&self, id: ExchangeId) {
@@ -432,12 +447,27 @@ impl<R: Runtime> HttpServer<R> {
                 }
             }
         }
-        let mut finished = Box::pin(stop.finish(&runtime));
+        // Calls whose clients have left go on without a connection.
+        let left = Left(&*service);
+        let mut finished = Box::pin(stop.finish(&runtime, &left));
         poll_fn(|cx| {
             let _ = janitor.as_mut().poll(cx);
             finished.as_mut().poll(cx)
         })
         .await;
+    }
+}
+
+/// The exchanges of a server that stops, for those that have no connection any more.
+struct Left<'a, R: Runtime>(&'a HttpService<R>);
+
+impl<R: Runtime> Remaining for Left<'_, R> {
+    fn are_over(&self, waker: &Waker) -> bool {
+        self.0.open.is_empty(waker)
+    }
+
+    fn give_up(&self) {
+        self.0.all_routes().iter().for_each(|exchange| exchange.give_up());
     }
 }
 

@@ -51,6 +51,7 @@ use crate::error::Error;
 use crate::extensions::Extensions;
 use crate::handler::{HandlerFor, Takes};
 use crate::hook;
+use crate::jobs::Jobs;
 use crate::prompt::{ForPrompt, Prompt, PromptArguments};
 use crate::reply::{Mode, Running};
 use crate::resource::{ForResource, ForTemplate, Resource, ResourceTemplate};
@@ -108,6 +109,7 @@ type Listeners = BTreeMap<String, Vec<Box<dyn Fn(&Notification) + Send + Sync>>>
 /// What all connections of a server share.
 pub(crate) struct Shared<R: Runtime> {
     pub(crate) runtime: R,
+    jobs: Jobs,
     /// What the server began with: its bounds and its policies, which do not change.
     pub(crate) config: Arc<Config>,
     /// What it offers, which may.
@@ -149,9 +151,9 @@ impl<R: Runtime> Shared<R> {
         }
     }
 
-    /// Runs a job on the pool. Where that has no place, the job is dropped, and whoever waits for it learns that.
+    /// Runs the job of a handler. Where there is no place, the job is dropped, and whoever waits for it learns that.
     pub(crate) fn spawn_blocking(&self, job: Job) {
-        if self.runtime.spawn_blocking(job).is_err() {
+        if !self.jobs.run(job, |job| self.runtime.spawn_blocking(job)) {
             let detail = "the pool of blocking threads has no place; a call was refused";
             self.report(&Report::ours("server", detail));
         }
@@ -472,6 +474,7 @@ impl<R: Runtime> Server<R> {
         self.runtime.configure(&config.limits);
         let shared = Shared {
             runtime: self.runtime,
+            jobs: Jobs::new(&config.limits),
             config,
             live: self.live,
             hub: Arc::default(),

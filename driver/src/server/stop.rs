@@ -23,8 +23,9 @@ impl Stop {
     }
 
     /// Stops accepting connections, closes those that are idle, ends streams on which only others speak, and
-    /// lets requests under way finish for [`Limits::shutdown`](crate::Limits::shutdown). What then still runs is
-    /// cancelled and answered with an error, and serving is over. May be called repeatedly.
+    /// lets requests under way finish for [`Limits::shutdown`](crate::Limits::shutdown), also those of legacy clients
+    /// that have left. What then still runs is cancelled and answered with an error, and serving is over. May be called
+    /// repeatedly.
     pub fn stop(&self) {
         self.0.stop(self.0.patience);
     }
@@ -140,23 +141,27 @@ impl StopState {
 
     /// Waits until all connections have ended, as long as it was said to, and sees to it that they do after
     /// that.
-    pub(super) async fn finish<R: Runtime>(&self, runtime: &R) {
+    pub(super) async fn finish<R: Runtime>(&self, runtime: &R, remaining: &dyn Remaining) {
         let until = || *self.until.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.are_gone_by(runtime, || until().unwrap_or_else(|| (self.now)())).await {
+        let until = || until().unwrap_or_else(|| (self.now)());
+        let over = |waker: &Waker| self.are_gone(waker) && remaining.are_over(waker);
+        if by(runtime, until, over).await {
             return;
         }
         self.tell(|connection| connection.give_up());
+        remaining.give_up();
         let last = runtime.now().mono + LAST_WORDS;
-        if self.are_gone_by(runtime, || last).await {
+        if by(runtime, || last, |waker| self.are_gone(waker)).await {
             return;
         }
         self.tell(|connection| connection.cut());
         // A thread that sits in a write hears of it when that ends, which is not waited for.
-        self.are_gone_by(runtime, || last + LAST_WORDS).await;
+        by(runtime, || last + LAST_WORDS, |waker| self.are_gone(waker)).await;
     }
 
-    async fn are_gone_by<R: Runtime>(&self, runtime: &R, moment: impl Fn() -> Instant) -> bool {
-        by(runtime, moment, &self.waker, || self.connections().is_empty()).await
+    fn are_gone(&self, waker: &Waker) -> bool {
+        self.waker.register(waker);
+        self.connections().is_empty()
     }
 
     /// Tells all, with no lock held.
@@ -170,11 +175,43 @@ impl StopState {
     }
 }
 
+/// What is under way besides connections.
+pub(super) trait Remaining: Send + Sync {
+    /// Whether nothing is; otherwise `waker` is woken when that may have changed.
+    fn are_over(&self, waker: &Waker) -> bool;
+    /// Nobody waits for it any longer.
+    fn give_up(&self);
+}
+
+/// So many at one time.
+pub(super) struct Bounded {
+    count: AtomicUsize,
+    most: usize,
+}
+
+impl Bounded {
+    pub(super) fn new(most: usize) -> Self {
+        Self { count: AtomicUsize::new(0), most }
+    }
+
+    /// One more, if there is room.
+    pub(super) fn enter(&self) -> bool {
+        let more = |count: usize| (count < self.most).then_some(count + 1);
+        self.count.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more).is_ok()
+    }
+
+    pub(super) fn leave(&self) {
+        self.count.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
 /// How many exchanges are under way, and whether more may come.
 #[derive(Default)]
 pub(super) struct Open {
     count: AtomicUsize,
     draining: AtomicBool,
+    /// Whether anybody waits for their end.
+    awaited: AtomicBool,
     waker: WakerSlot,
 }
 
@@ -187,7 +224,7 @@ impl Open {
 
     pub(super) fn leave(&self) {
         self.count.fetch_sub(1, Ordering::SeqCst);
-        if self.is_draining() {
+        if self.awaited.load(Ordering::SeqCst) {
             self.waker.wake();
         }
     }
@@ -201,21 +238,22 @@ impl Open {
     }
 
     pub(super) async fn is_empty_by<R: Runtime>(&self, runtime: &R, moment: Instant) -> bool {
-        by(runtime, || moment, &self.waker, || self.count.load(Ordering::SeqCst) == 0).await
+        by(runtime, || moment, |waker| self.is_empty(waker)).await
+    }
+
+    /// Whether none is under way; otherwise `waker` is woken when one less is.
+    pub(super) fn is_empty(&self, waker: &Waker) -> bool {
+        self.waker.register(waker);
+        self.awaited.store(true, Ordering::SeqCst);
+        self.count.load(Ordering::SeqCst) == 0
     }
 }
 
 /// Waits for something, at the most until a moment that may change; says whether it has come.
-async fn by<R: Runtime>(
-    runtime: &R,
-    moment: impl Fn() -> Instant,
-    waker: &WakerSlot,
-    come: impl Fn() -> bool,
-) -> bool {
+async fn by<R: Runtime>(runtime: &R, moment: impl Fn() -> Instant, come: impl Fn(&Waker) -> bool) -> bool {
     let mut timer: Option<(Instant, BoxFuture<()>)> = None;
     poll_fn(|cx| {
-        waker.register(cx.waker());
-        if come() {
+        if come(cx.waker()) {
             return Poll::Ready(true);
         }
         let moment = moment();

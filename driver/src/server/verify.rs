@@ -17,7 +17,7 @@ use crate::runtime::{BoxFuture, Runtime};
 /// A function that checks an access token. Implemented for
 ///
 /// - `Fn(BearerToken) -> Future<Output = Result<Grant, AuthRefusal>>`: run on the runtime;
-/// - `Fn(BearerToken) -> Result<Grant, AuthRefusal>`: run on the pool of threads that may block.
+/// - `Fn(BearerToken) -> Result<Grant, AuthRefusal>`: run on a thread that may block, and never behind handlers.
 ///
 /// `M` keeps the ways apart and is never named. The function is called for every request; one that asks an
 /// authorization server does well to remember the answer for a while. A panic refuses the request as one that
@@ -106,7 +106,7 @@ impl Verifier {
                     }
                 };
                 if runtime.spawn_blocking(Box::new(job)).is_err() {
-                    let detail = "the pool of blocking threads has no place; a token was not checked";
+                    let detail = "there is no thread for the verifier; a token was not checked";
                     exchange.service().shared().report(&Report::ours("server", detail));
                 }
             }

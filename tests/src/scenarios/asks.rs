@@ -544,6 +544,26 @@ pub fn asks_over_http_are_answered_by_a_post<K: Kit>(_: &str) {
     host.end();
 }
 
+/// B67: where nothing can be sent in the middle of a call, handlers of all kinds learn just that, and at once.
+pub fn clients_without_a_way_back_are_not_asked<K: Kit>(_: &str) {
+    for stateless in [false, true] {
+        let server = server(&Arc::default()).on_error(|_| {});
+        let server = if stateless { server.stateless() } else { server.json_responses() };
+        let host = hosted::<K>(server, Gate::default(), Events::new().1);
+        let fields = match stateless {
+            true => "MCP-Protocol-Version: 2025-11-25\r\n".to_owned(),
+            false => http::session_with(&host.url, ALL),
+        };
+        for tool in ["book", "book_blocking", "manual"] {
+            let mut raw = Raw::connect(&host.url);
+            raw.post(&fields, &http::legacy(7, tool));
+            let answer = raw.answer();
+            assert!(answer.body.contains("the client cannot be asked: it does not listen"), "{answer:?}");
+        }
+        host.end();
+    }
+}
+
 /// META-16, HTTP-18: a modern client gets a status with what it lacks, and never a request.
 pub fn modern_clients_over_http_are_asked_by_results<K: Kit>(_: &str) {
     let host = hosted::<K>(server(&Arc::default()).on_error(|_| {}), Gate::default(), Events::new().1);

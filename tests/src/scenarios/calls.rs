@@ -140,7 +140,7 @@ pub fn a_handler_sleeps_on_its_runtime<K: Kit>(program: &str) {
     });
 }
 
-/// CAN-18: a call that times out is cancelled at the server.
+/// CAN-21: a call that times out is cancelled at the server.
 pub fn a_timeout_cancels_on_the_wire<K: Kit>(program: &str) {
     everywhere::<K>(program, |Pair { client, events, .. }| {
         // On a slow machine the first may be over before its handler has begun, with nothing to cancel.
@@ -172,7 +172,7 @@ pub fn a_panic_is_answered_and_the_server_lives<K: Kit>(program: &str) {
     });
 }
 
-/// P02: a tool that blocks its thread stops nobody else, also on an executor with one thread.
+/// P02: a tool that blocks its thread stops nobody else, also on an executor with one thread: that of a child process.
 pub fn a_blocking_tool_stops_nobody<K: Kit>(program: &str) {
     everywhere::<K>(program, |Pair { client, events, open }| {
         let blocked = calling::<K>(&client, "block");

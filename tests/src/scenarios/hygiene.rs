@@ -188,9 +188,7 @@ pub fn pages_of_other_origins_are_let_in_where_that_is_asked_for<K: Kit>(_: &str
 
 /// As many jobs of blocking handlers run or wait as is allowed; a further one is answered at once, and no more.
 pub fn jobs_of_blocking_handlers_are_bounded<K: Kit>(_: &str) {
-    // Where threads are bounded here, too, one runs and one waits.
-    let jobs = if K::NAME == "blocking" { 1 } else { 2 };
-    let host = host::<K>(|limits| (limits.blocking_threads, limits.blocking_jobs) = (1, jobs));
+    let host = host::<K>(|limits| (limits.blocking_threads, limits.blocking_jobs) = (1, 1));
     let mut raws: Vec<_> = (0..6).map(|_| Raw::connect(&host.url)).collect();
     let (fields, body) = modern("block");
     raws.iter_mut().for_each(|raw| raw.post(&fields, &body));
@@ -201,8 +199,6 @@ pub fn jobs_of_blocking_handlers_are_bounded<K: Kit>(_: &str) {
     });
     host.gate.open();
     let answers = raws.iter_mut().map(|raw| raw.answer().body);
-    let refused = answers.filter(|body| body.contains("-32603")).count();
-    // Where the pool serves timers as well, one of them may be in the way of the job that waits.
-    assert!((4..6).contains(&refused), "{refused}");
+    assert_eq!(answers.filter(|body| body.contains("-32603")).count(), 4);
     host.end();
 }

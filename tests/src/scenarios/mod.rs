@@ -9,6 +9,7 @@ pub mod calls;
 pub mod children;
 pub mod connecting;
 pub mod content;
+pub mod crowded;
 pub mod dialing;
 pub mod features;
 pub mod grants;
@@ -92,9 +93,14 @@ struct Host<K: Kit> {
     kit: std::marker::PhantomData<K>,
 }
 
-fn host<K: Kit>(change: impl FnOnce(&mut Limits)) -> Host<K> {
+fn limited(change: impl FnOnce(&mut Limits)) -> Limits {
     let mut limits = Limits::default();
     change(&mut limits);
+    limits
+}
+
+fn host<K: Kit>(change: impl FnOnce(&mut Limits)) -> Host<K> {
+    let limits = limited(change);
     let (gate, (tell, events)) = (Gate::default(), Events::new());
     let server = rig::server::<K::Runtime>(move |event| tell.tell(event), &gate).limits(limits);
     hosted(server, gate, events)

@@ -77,7 +77,7 @@ fn refused() -> Result<String, (i64, String)> {
     Err((-32602, "requestState is not valid".to_owned()))
 }
 
-/// MRTR-11, MRTR-12: whoever has the key that sealed a state goes on with the call, and nothing is done twice; to
+/// MRTR-11, MRTR-12, RPC-34: whoever has the key that sealed a state goes on with the call, and nothing is done twice; to
 /// everybody else it is no state at all.
 pub fn a_call_goes_on_wherever_its_key_is<K: Kit>(_: &str) {
     let holds = Arc::default();

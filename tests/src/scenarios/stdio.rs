@@ -67,6 +67,15 @@ pub fn closed_output_ends_the_server<K: Kit>(program: &str) {
     assert_eq!(exited(child).code(), Some(0));
 }
 
+/// B82: also when it is a handler that blocks that finds nobody there to read its answer.
+pub fn closed_output_ends_a_server_that_blocks<K: Kit>(program: &str) {
+    let (mut child, _) = start::<K>(program, Stdio::piped(), Stdio::piped());
+    drop(child.stdout.take());
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(request(1, "add", r#"{"a":1,"b":2}"#).as_bytes()).unwrap();
+    assert_eq!(exited(child).code(), Some(0));
+}
+
 /// B82: what still runs when the input ends may finish, but not for ever.
 pub fn a_running_call_ends_with_the_input<K: Kit>(program: &str) {
     let (mut child, events) = start::<K>(program, Stdio::piped(), Stdio::piped());

@@ -6,8 +6,8 @@ use mcp_driver::{Calls, EraChoice, Limits};
 
 use super::http::{legacy, modern, session};
 use super::{ERAS, Host, Remote, calling, host};
-use crate::kit::Kit;
-use crate::support::{Raw, SOON, eventually, within};
+use crate::kit::{Kit, background};
+use crate::support::{Events, Raw, SOON, eventually, within};
 
 const SHORT: Duration = Duration::from_millis(80);
 
@@ -126,4 +126,66 @@ pub fn a_server_out_of_descriptors_recovers<K: Kit>(program: &str) {
             if raw.answer().status == 200 { Ok(()) } else { Err(()) }
         });
     });
+}
+
+/// A legacy call whose client has left, with its own connection.
+fn leave_behind<K: Kit>(host: &Host<K>, fields: &str, id: u32, tool: &str) {
+    let mut raw = Raw::connect(&host.url);
+    raw.post(fields, &legacy(id, tool));
+    host.events.expect(&format!("{tool} started"));
+}
+
+/// HTTPL-23: a server that stops waits for calls that go on without a connection like for all others.
+pub fn calls_without_a_connection_may_finish<K: Kit>(_: &str) {
+    let host = host::<K>(|_| {});
+    leave_behind(&host, &session(&host.url), 7, "wait");
+    let (tell, over) = Events::new();
+    host.stop.stop();
+    let served = host.served;
+    let served = background::<K, _>(move || {
+        served.join().unwrap();
+        tell.tell("over");
+    });
+    assert!(!over.hears("over", SHORT));
+    host.gate.open();
+    host.events.expect("wait finished");
+    within(SOON, || served.join());
+}
+
+/// And gives them up when it waits no longer, whether anybody can stop them or not.
+pub fn calls_without_a_connection_are_given_up<K: Kit>(_: &str) {
+    let host = host::<K>(|_| {});
+    let fields = session(&host.url);
+    for (id, tool) in (7..).zip(["wait", "linger", "block"]) {
+        leave_behind(&host, &fields, id, tool);
+    }
+    host.stop.drain(SHORT);
+    host.events.expect("cancelled");
+    host.events.expect("cancelled");
+    within(SOON, || host.served.join().unwrap());
+    host.gate.open();
+}
+
+/// HTTPL-23, `Limits::unattended`: so many calls go on without a connection, whose handler is async or not, and a
+/// further one is cancelled; when one is over there is room again.
+pub fn calls_without_a_connection_are_bounded<K: Kit>(_: &str) {
+    let host = host::<K>(|limits| limits.unattended = 2);
+    let fields = session(&host.url);
+    for (id, tool) in (7..).zip(["wait", "wait", "wait"]) {
+        leave_behind(&host, &fields, id, tool);
+    }
+    host.events.expect("wait cancelled");
+    host.gate.open();
+    host.events.expect("wait finished");
+    host.events.expect("wait finished");
+    for (id, tool) in (17..).zip(["linger", "linger"]) {
+        leave_behind(&host, &fields, id, tool);
+    }
+    assert!(!host.events.hears("cancelled", SHORT));
+    leave_behind(&host, &fields, 27, "linger");
+    host.events.expect("linger cancelled");
+    host.stop.drain(SHORT);
+    host.events.expect("linger cancelled");
+    host.events.expect("linger cancelled");
+    within(SOON, || host.served.join().unwrap());
 }

@@ -349,6 +349,44 @@ pub fn streams_of_changes_are_bounded<K: Kit>(_: &str) {
     host.end();
 }
 
+/// Limits::listens: streams that clients keep open count together, those of legacy sessions and of HTTP with SSE as
+/// well; one more is answered 503, and one less makes room for any. Calls are served all the while.
+pub fn streams_that_clients_keep_are_bounded_together<K: Kit>(_: &str) {
+    let (server, _registry) = watched::<K>();
+    let mut limits = Limits::default();
+    limits.listens = 3;
+    let host = host::<K>(server.http_sse("/sse", "/messages").limits(limits));
+    let session = super::http::session(&host.url);
+    let get = format!("{session}Accept: text/event-stream\r\n");
+    let kinds: [&dyn Fn(&mut Raw); 3] = [
+        &|raw| raw.post(&format!("Connection: close\r\n{FIELDS}"), &listen("8", "")),
+        &|raw| raw.bare("GET", &format!("Connection: close\r\n{get}")),
+        &|raw| raw.bare_at("/sse", "GET", "Connection: close\r\nAccept: text/event-stream\r\n"),
+    ];
+    let open = |kind: usize| {
+        let mut raw = Raw::connect(&host.url);
+        kinds[kind](&mut raw);
+        let status = raw.status();
+        (status, raw)
+    };
+    let mut kept: Vec<_> = (0..3).map(|kind| Some(open(kind))).collect();
+    assert!(kept.iter().flatten().all(|(status, _)| *status == 200));
+    for kind in 0..3 {
+        assert_eq!(open(kind).0, 503);
+    }
+    let mut raw = Raw::connect(&host.url);
+    raw.post(&session, r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
+    assert_eq!(raw.answer().status, 200);
+    for (kind, kept) in kept.iter_mut().enumerate() {
+        drop(kept.take());
+        let room = || Some(open((kind + 1) % 3)).filter(|(status, _)| *status == 200).ok_or("503");
+        *kept = Some(eventually("there is room", room));
+        assert_eq!(open(kind).0, 503);
+    }
+    drop(kept);
+    host.end();
+}
+
 /// The application decides who may listen, and what the others are told.
 pub fn the_application_refuses_listeners<K: Kit>(_: &str) {
     let (server, _registry) = watched::<K>();

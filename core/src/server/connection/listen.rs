@@ -29,7 +29,7 @@ pub(super) struct Listeners {
     last: u64,
     /// What waits for the legacy session.
     session: Waiting,
-    /// Listeners, the session among them, that something waits for.
+    /// Listeners that were let in, the session among them, that something waits for.
     behind: usize,
 }
 
@@ -47,7 +47,8 @@ impl Listeners {
     }
 
     fn count_behind(&mut self) {
-        let waiting = self.open.iter().map(|listener| &listener.subscription.waiting);
+        let open = self.open.iter().filter(|listener| listener.acknowledged);
+        let waiting = open.map(|listener| &listener.subscription.waiting);
         self.behind = waiting.chain([&self.session]).filter(|waiting| !waiting.is_empty()).count();
     }
 }
@@ -101,7 +102,9 @@ impl Link {
                 if listener.subscription.write_acknowledgement(out).is_ok() {
                     out.push(b'\n');
                     listener.acknowledged = true;
-                    return;
+                    // What has changed since it was let in.
+                    self.listeners.count_behind();
+                    return self.catch_up();
                 }
                 out.truncate(start);
                 self.listeners.open.remove(place);
@@ -152,9 +155,9 @@ impl Link {
             line(out, |out| notify::change(change, None, out));
         }
         for Listener { subscription, acknowledged, .. } in open {
-            if *acknowledged
-                && subscription.is_told(change, &config)
-                && !subscription.waiting.keep_back(ahead(out), change, &config.limits)
+            let ahead = !*acknowledged || ahead(out);
+            if subscription.is_told(change, &config)
+                && !subscription.waiting.keep_back(ahead, change, &config.limits)
             {
                 line(out, |out| subscription.write(change, out));
             }
@@ -172,7 +175,7 @@ impl Link {
                 line(out, |out| notify::change(&change, None, out));
                 reports.extend(session.report());
             }
-            for Listener { subscription, .. } in open {
+            for Listener { subscription, .. } in open.iter_mut().filter(|listener| listener.acknowledged) {
                 if let Some(change) = subscription.waiting.pop() {
                     line(out, |out| subscription.write(&change, out));
                     let report = subscription.waiting.report();

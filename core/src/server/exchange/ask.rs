@@ -39,14 +39,12 @@ impl Exchange {
         let revision = self.calls.get_mut(call).ok_or(AskError::Over)?.revision;
         let full = self.is_full();
         let limits = &self.config.limits;
-        let declared = self.state.as_ref().map(|state| &state.client.capabilities);
+        // Without a session no response could find its way back. What a client has declared is of no use then.
+        let declared = self.state.as_ref().filter(|_| self.may_ask());
+        let declared = declared.map(|state| &state.client.capabilities);
         let stream = self.stream;
         let asking = Asking { now, call, revision, declared, stream, timeout, limits };
         let wire = self.asks.admit(&asking, request)?;
-        // Without a session no response could find its way back.
-        if self.session.is_none() || !self.reply.may_stream() {
-            return Err(AskError::Unreachable);
-        }
         if full {
             return Err(AskError::Full(Full::new("transmit", limits.transmit)));
         }
@@ -59,6 +57,11 @@ impl Exchange {
         let ask = self.asks.begin(&asking, wire);
         self.reported(now, head);
         Ok(ask)
+    }
+
+    /// Whether there is a way to ask the client of a legacy call anything.
+    pub fn may_ask(&self) -> bool {
+        matches!(self.stage, Stage::Connected(_)) || self.session.is_some() && self.reply.may_stream()
     }
 
     /// The application does not wait for this answer any more. The client is told; there will be no

@@ -142,6 +142,9 @@ impl Exchange {
 
     fn batched_notice(&mut self, notification: &Notification<'_>) {
         let Some(session) = self.session.clone() else { return };
+        if let Err(refusal) = self.permit(&notification.method, None) {
+            return self.diagnose(Diagnostic::new("http", refusal.detail));
+        }
         let told = match dispatch::notice(&self.config, notification) {
             Notice::Initialized => {
                 self.query(SessionQuery::Initialized { session });

@@ -34,6 +34,8 @@ impl Exchange {
                 self.head = Received::default();
                 self.body = Vec::new();
                 self.stage = Stage::Listening(subscription);
+                // What has changed since it was let in.
+                self.catch_up();
             }
             Admission::Full => self.refuse(Some(&id), Era::Modern, &too_many_listen()),
             Admission::Refused(error) => {
@@ -50,20 +52,23 @@ impl Exchange {
     /// only: others go on with what they began with.
     pub fn handle_config(&mut self, now: Now, config: Arc<Config>) {
         self.on_connection(now, |connection| connection.handle_config(now, Arc::clone(&config)));
-        if let Stage::Listening(_) = self.stage {
+        if let Stage::Admitting(_) | Stage::Listening(_) = self.stage {
             self.config = config;
         }
     }
 
     /// Something has changed: tells the client, if it listens for that. What a client that reads slowly is to be
-    /// told waits within [`Limits::notifications`](crate::limits::Limits::notifications).
+    /// told, or one that is just being let in, waits within [`Limits::notifications`](crate::limits::Limits::notifications).
     pub fn publish(&mut self, now: Now, change: &Change) {
         if self.on_connection(now, |connection| connection.publish(now, change)).is_some() {
             return;
         }
-        let Stage::Listening(subscription) = &mut self.stage else { return };
         let limits = &self.config.limits;
-        let ahead = self.reply.transmit.len() >= ahead_of(limits);
+        let (subscription, ahead) = match &mut self.stage {
+            Stage::Admitting(subscription) => (subscription, true),
+            Stage::Listening(subscription) => (subscription, self.reply.transmit.len() >= ahead_of(limits)),
+            _ => return,
+        };
         if subscription.is_told(change, &self.config)
             && !subscription.waiting.keep_back(ahead, change, limits)
         {

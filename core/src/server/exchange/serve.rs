@@ -22,7 +22,7 @@ use crate::server::in_flight::Sequel;
 use crate::server::refusal::{self, Refusal};
 use crate::server::session::{ClientDetails, SessionState};
 use crate::server::sessions::{SessionAnswer, SessionId, SessionQuery};
-use crate::server::subscription::{Listen, Subscription, too_many_watched};
+use crate::server::subscription::{Listen, Subscription, too_many_listen, too_many_watched};
 use crate::server::target::Target;
 use crate::server::visible::Viewer;
 use crate::wanted::Wanted;
@@ -441,6 +441,7 @@ impl Exchange {
             SessionAnswer::Unavailable => {
                 Refusal::plain(code::INTERNAL, "the sessions cannot be reached").with_status(503)
             }
+            SessionAnswer::TooManyListen => too_many_listen(),
             SessionAnswer::Busy => dispatch::too_many(self.config.limits.in_flight),
             SessionAnswer::TooManyWatched => too_many_watched(&self.config.limits),
             SessionAnswer::InUse => dispatch::id_in_use(),

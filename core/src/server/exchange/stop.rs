@@ -11,7 +11,17 @@ impl Exchange {
     /// with an error, 503 where no event stream has begun. A request that has not come to its end is refused, and so
     /// is one whose session was asked for.
     pub fn give_up(&mut self, now: Now) {
-        let refusal = Refusal::plain(code::INTERNAL, "the server is shutting down").with_status(503);
+        self.end(now, "the server is shutting down");
+    }
+
+    /// The same for one whose client has left, since too many of those go on; see
+    /// [`Limits::unattended`](crate::limits::Limits::unattended). A client that comes back is told.
+    pub fn give_up_unattended(&mut self, now: Now) {
+        self.end(now, "too many requests go on whose clients have left");
+    }
+
+    fn end(&mut self, now: Now, message: &'static str) {
+        let refusal = Refusal::plain(code::INTERNAL, message).with_status(503);
         match self.stage {
             Stage::Connected(_) => {
                 self.on_connection(now, |connection| connection.give_up(now));

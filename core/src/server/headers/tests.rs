@@ -78,6 +78,10 @@ fn mirrored_parameters_are_compared_by_value() {
         (&[], r#"{"region":7}"#, true),
         (&[("mcp-param-region", "7")], r#"{"region":7}"#, false),
         (&[("mcp-param-unknown", "\u{7f}")], "{}", true),
+        // Not allowed in a header, although the body says the same.
+        (&[("mcp-param-region", "\u{e9}")], r#"{"region":"\u00e9"}"#, false),
+        (&[("mcp-param-region", "a\u{7f}")], r#"{"region":"a\u007f"}"#, false),
+        (&[("mcp-param-region", "a\u{1}b")], r#"{"region":"a\u0001b"}"#, false),
     ] {
         let checked = check_mirrored(&head(fields), entry, arguments);
         assert_eq!(checked.is_ok(), agrees, "{fields:?} {arguments}");

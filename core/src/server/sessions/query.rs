@@ -224,6 +224,16 @@ impl SessionQuery {
         }
     }
 
+    /// Whether it is for a stream that its client keeps open, of which there are so many at one time
+    /// ([`Limits::listens`](crate::limits::Limits::listens)).
+    pub fn keeps_stream(&self) -> bool {
+        match self {
+            Self::Listen { .. } => true,
+            Self::As { query, .. } => query.keeps_stream(),
+            _ => false,
+        }
+    }
+
     /// Whether outputs for the exchange that asks may follow, so that it has to be found by its id.
     pub fn is_followed(&self) -> bool {
         match self {
@@ -283,6 +293,9 @@ pub enum SessionAnswer {
     InUse,
     /// As many resources are watched as [`Limits::watched`](crate::limits::Limits::watched) and [`Limits::watched_bytes`](crate::limits::Limits::watched_bytes) allow.
     TooManyWatched,
+    /// As many streams are open as [`Limits::listens`](crate::limits::Limits::listens) allows, which whoever answers
+    /// counts.
+    TooManyListen,
     /// Done.
     Done,
     /// It goes to another exchange.

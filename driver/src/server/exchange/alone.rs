@@ -16,6 +16,17 @@ impl<R: Runtime> ExchangeHandle<R> {
     /// The connection is gone, or done with the exchange.
     pub(super) fn go_on_alone(&self) {
         self.alone.store(true, Ordering::SeqCst);
+        if !self.lock().over && !self.unattended.load(Ordering::SeqCst) {
+            let room = self.service.unattended().enter();
+            self.unattended.store(room, Ordering::SeqCst);
+            if !room {
+                self.say(|machine, now| machine.give_up_unattended(now));
+            }
+            // It may have come to its end meanwhile.
+            if self.lock().over {
+                self.leave();
+            }
+        }
         self.keep_time();
     }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use mcp_proto::server::{Change, SseOutput, SseQuery, Target};
+use mcp_proto::server::{Change, SseAnswer, SseOutput, SseQuery, Target};
 
 use super::{ExchangeHandle, Inner};
 use crate::deprecated::Deprecated;
@@ -51,7 +51,10 @@ impl<R: Runtime> ExchangeHandle<R> {
         let query = if owned { query.owned_by(self.owner()) } else { query };
         let now = self.service.now();
         let mut inner = self.lock();
-        let answer = self.service.streams().handle_query(query);
+        let answer = match opens && !self.keeps_open() {
+            true => SseAnswer::Full,
+            false => self.service.streams().handle_query(query),
+        };
         inner.machine.handle_sse(now, answer);
         let mut left = Source::Nothing;
         if opens {

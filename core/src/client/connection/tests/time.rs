@@ -1,6 +1,6 @@
 use super::*;
 
-/// CAN-10, TOOL-41, B54, CAN-02, CAN-20, CAN-21, STDIO-12
+/// CAN-10, CAN-14, CAN-19, TOOL-41, B54, CAN-02, CAN-20, CAN-21, STDIO-12
 #[test]
 fn a_call_times_out_with_one_cancellation_and_a_late_reply_is_dropped() {
     let mut peer = Peer::modern();

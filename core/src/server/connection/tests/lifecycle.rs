@@ -154,7 +154,7 @@ fn methods_of_the_other_era_and_unknown_ones_are_not_found() {
     assert!(client.ask(&modern("2", "server/discover", ""))[0].contains(r#""capabilities":{}"#));
 }
 
-/// VER-06, VER-07, RPC-34, VER-08, VER-09, RPC-31, META-18
+/// VER-06, VER-07, VER-08, VER-09, RPC-31, META-18
 #[test]
 fn eras_interleave_on_one_stream_and_share_nothing() {
     let mut client = Client::new(config());
@@ -208,5 +208,25 @@ fn the_details_of_a_client_are_bounded() {
         let answer = &client.ask(&hello)[0];
         assert_eq!(answer.contains("protocolVersion"), opened, "{answer}");
         assert_eq!(answer.contains("-32602"), !opened, "{answer}");
+    }
+}
+
+/// META-18: what a client can do is what this request says, not what one before it has said, either way.
+#[test]
+fn capabilities_are_those_of_the_request() {
+    let mut client = Client::new(config());
+    let able = |id: &str, capabilities: &str| {
+        modern_call(id)
+            .replace(r#"clientCapabilities":{}"#, &format!(r#"clientCapabilities":{capabilities}"#))
+    };
+    for (id, capabilities, elicits, roots) in [
+        ("1", r#"{"elicitation":{}}"#, true, false),
+        ("2", "{}", false, false),
+        ("3", r#"{"roots":{}}"#, false, true),
+        ("4", "{}", false, false),
+    ] {
+        let (_, call) = client.call(&able(id, capabilities));
+        let can = &call.client().capabilities;
+        assert_eq!((can.elicitation.is_some(), can.roots.is_some()), (elicits, roots), "{id}");
     }
 }

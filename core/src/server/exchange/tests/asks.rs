@@ -236,7 +236,7 @@ fn a_client_that_comes_back_is_still_asked() {
     assert!(back.ended);
 }
 
-/// Without an event stream there is nothing to ask on.
+/// B67: without an event stream there is nothing to ask on.
 #[test]
 fn a_client_that_takes_no_events_cannot_be_asked() {
     let mut web = Web::new(config());
@@ -292,4 +292,72 @@ fn answers_in_a_batch_say_who_answers() {
     web.ask(page(legacy_head(Some(&session))), &format!("[{}]", answer("ask-1267c212.2-1")));
     route(&mut web, &mut trip);
     assert!(trip.answers[0].1.0.is_ok());
+}
+
+/// RPC-06, CAN-14, CAN-19: what a server asks in one session has ids of its own, on whatever stream and after whatever
+/// end; and it takes back what it has asked and is not answered, by its id and once, and never a request of the client.
+#[test]
+fn a_server_takes_back_only_what_it_has_asked() {
+    let (mut web, session, mut first) = asking();
+    let mut second = web.ask(legacy_head(Some(&session)), &CALL.replace(":7", ":8"));
+    let mut asked = 0;
+    for round in 0..3 {
+        for trip in [&mut first, &mut second] {
+            let call = trip.calls[0].0;
+            let ask = trip.exchange.ask(now(), call, &ROOTS, Some(Duration::from_secs(5))).unwrap();
+            trip.exchange.ask(now(), call, &ROOTS, None).unwrap();
+            asked += 2;
+            match round {
+                0 => trip.exchange.retract(now(), ask),
+                1 => trip.exchange.handle_timeout(at(6_000)),
+                _ => {}
+            }
+            trip.exchange.retract(now(), ask);
+            web.drive(trip);
+        }
+    }
+    let member = |event: &str, name: &str| {
+        let json: serde_json::Value = serde_json::from_str(event).unwrap();
+        json.pointer(name).and_then(|id| id.as_str().map(ToString::to_string))
+    };
+    let of = |trip: &Trip, method: &str, name: &str| {
+        let events = trip.events().into_iter().filter(|event| event.contains(method));
+        events.filter_map(|event| member(event, name)).collect::<Vec<_>>()
+    };
+    let ids = |trip: &Trip| of(trip, "roots/list", "/id");
+    let mut all: Vec<_> = ids(&first).into_iter().chain(ids(&second)).collect();
+    all.sort();
+    all.dedup();
+    assert_eq!(all.len(), asked);
+    // One of the first call is answered, and its end takes back the rest.
+    let answered = ids(&first).pop().unwrap();
+    web.ask(legacy_head(Some(&session)), &answer(&answered));
+    route(&mut web, &mut first);
+    for trip in [&mut first, &mut second] {
+        let call = trip.calls[0].0;
+        trip.exchange.respond(now(), call, &text("done"));
+        web.drive(trip);
+        let mut gone = of(trip, "notifications/cancelled", "/params/requestId");
+        let events = trip.events().into_iter().filter(|event| event.contains("notifications/cancelled"));
+        assert_eq!(gone.len(), events.count(), "each says which request: {}", trip.body);
+        let mut asked = ids(trip);
+        asked.retain(|id| *id != answered);
+        gone.sort();
+        asked.sort();
+        assert_eq!(gone, asked);
+    }
+}
+
+/// B67: a client of which nothing is known is not said to lack anything.
+#[test]
+fn a_client_without_a_session_cannot_be_asked() {
+    let mut web = Web::new(config().http(HttpPolicy::default().stateless(true)));
+    let mut trip = web.ask(with(legacy_head(None), &[("mcp-protocol-version", Some(V))]), CALL);
+    assert!(!trip.exchange.may_ask());
+    let outcome = trip.exchange.ask(now(), trip.calls[0].0, &ROOTS, None);
+    assert_eq!(outcome, Err(AskError::Unreachable));
+    // The call itself goes on.
+    trip.exchange.respond(now(), trip.calls[0].0, &text("m"));
+    web.drive(&mut trip);
+    assert_eq!(trip.status(), 200);
 }

@@ -335,3 +335,55 @@ fn a_client_that_leaves_during_the_check_is_not_served() {
     web.drive(&mut trip);
     assert!(trip.ended && trip.head.is_none() && trip.calls.is_empty());
 }
+
+/// SEC-25: what a header says of the request grants nothing: it has to be what the request is, and the scopes are
+/// those of the token, whatever a header names.
+#[test]
+fn mirrored_headers_grant_nothing() {
+    let mut web = protected();
+    let (_, mow) = mow();
+    for (name, status) in [("mow", (403, -32600)), ("add", (400, -32020))] {
+        let trip = ask(&mut web, bearing(modern_head("tools/call", Some(name))), &mow, grant(&["use"]));
+        assert_eq!(answered(&trip), status, "{name}");
+        assert!(trip.calls.is_empty());
+    }
+    let listed = with(bearing(modern_head("tools/list", None)), &[("Mcp-Name", Some("mow"))]);
+    let trip = ask(&mut web, listed, &mow, grant(&["use"]));
+    assert!(trip.status() >= 400 && trip.calls.is_empty());
+    // A parameter in a header is no other than that of the body.
+    let book = modern("1", "tools/call", r#""name":"book","arguments":{"region":"eu"},"#);
+    let head = |region| {
+        let named = bearing(modern_head("tools/call", Some("book")));
+        with(named, &[("Mcp-Param-Region", Some(region))])
+    };
+    assert_eq!(answered(&ask(&mut web, head("us"), &book, grant(&["use"]))), (400, -32020));
+    assert_eq!(ask(&mut web, head("eu"), &book, grant(&["use"])).calls.len(), 1);
+}
+
+/// AUTHS-15: notifications need the scopes of their methods, alone and in a batch.
+#[test]
+fn scopes_of_notifications_are_asked_for_everywhere() {
+    let server = resource_server()
+        .method_scopes("notifications/cancelled", ["write"])
+        .method_scopes("acme/moved", ["write"]);
+    let mut web = protected_with(server);
+    let config = alloc::sync::Arc::get_mut(&mut web.config).unwrap();
+    config.custom.notification("acme/moved").unwrap();
+    let initialized = ask(&mut web, bearing(legacy_head(None)), &initialize("2025-03-26"), grant(&["use"]));
+    let session = SessionId::new(initialized.field("mcp-session-id"));
+    let head = || bearing(legacy_head(Some(&session)));
+    let running = ask(&mut web, head(), CALL, grant(&["use"]));
+    let moved = r#"{"jsonrpc":"2.0","method":"acme/moved"}"#;
+    let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#;
+    for (scopes, does) in [(&["use"][..], false), (&["use", "write"], true)] {
+        let trip = ask(&mut web, head(), &format!("[{moved},{cancel}]"), grant(scopes));
+        assert_eq!(trip.status(), 202, "{}", trip.body);
+        assert_eq!(trip.told.iter().any(|told| told.starts_with("acme/moved")), does, "{:?}", trip.told);
+        assert_eq!(web.sessions.poll_output().is_some(), does);
+        if !does {
+            assert_eq!(trip.told.iter().filter(|told| told.contains("scope")).count(), 2, "{:?}", trip.told);
+            assert_eq!(ask(&mut web, head(), moved, grant(scopes)).status(), 403);
+        }
+    }
+    assert!(running.cancelled.is_empty());
+}

@@ -230,8 +230,30 @@ fn a_batch_is_one_answer_in_its_revision() {
     assert_eq!((trip.status(), trip.ended), (202, true));
     let trip = web.ask(head(), &format!("[{}]", initialize(V)));
     assert!(trip.body.starts_with(r#"[{"jsonrpc":"2.0","id":0,"error":{"code":-32600,"#), "{}", trip.body);
-    let newer = web.open("2025-06-18");
-    assert_eq!(answered(&web.ask(legacy_head(Some(&newer)), &format!("[{PING}]"))), (400, -32600));
+}
+
+/// B17, RPC-27: every other revision has none, nor has a request outside of a session; an empty one is one nowhere.
+#[test]
+fn a_batch_is_none_in_other_revisions() {
+    let mut web = Web::new(config());
+    let whole = format!(r#"[{PING},{{"jsonrpc":"2.0","method":"notifications/x"}},1]"#);
+    for version in ["2024-11-05", "2025-03-26", "2025-06-18", V] {
+        let session = web.open(version);
+        let head = || legacy_head(Some(&session));
+        if version == "2025-03-26" {
+            assert_eq!(web.ask(head(), &whole).status(), 200);
+        } else {
+            assert_eq!(answered(&web.ask(head(), &whole)), (400, -32600), "{version}");
+        }
+        assert_eq!(answered(&web.ask(head(), "[]")), (400, -32600), "{version}");
+    }
+    for body in ["[]", &*whole, &*format!("[{}]", initialize("2025-03-26"))] {
+        assert_eq!(answered(&web.ask(legacy_head(None), body)), (400, -32600), "{body}");
+    }
+    let modern = modern("1", "tools/list", "");
+    for body in ["[]", &*format!("[{modern}]")] {
+        assert_eq!(answered(&web.ask(modern_head("tools/list", None), body)), (400, -32600), "{body}");
+    }
 }
 
 /// CAN-16

@@ -188,3 +188,48 @@ fn what_wakes_an_exchange_is_named() {
     trip.exchange.respond(now(), id, &text("x"));
     assert_eq!(trip.exchange.wake_reason(), None);
 }
+
+/// SSE-06: no event of the modern era has an id, so that nobody can come to depend on one; what a client says of a last
+/// one means nothing.
+#[test]
+fn modern_streams_have_no_event_ids() {
+    let mut web = Web::new(changing());
+    let last = [("Last-Event-ID", Some("1267c212.1-1"))];
+    let mut trip = web.ask(with(call_head(), &last), &modern_call(r#""progressToken":1,"#));
+    let id = trip.calls[0].0;
+    trip.exchange.progress(now(), id, &Progress::new(1.0));
+    trip.exchange.handle_timeout(at(60_000));
+    trip.exchange.respond(now(), id, &text("m"));
+    web.drive(&mut trip);
+    let filter = r#"{"toolsListChanged":true}"#;
+    let mut stream = web.ask(with(modern_head("subscriptions/listen", None), &last), &listen("1", filter));
+    stream.exchange.publish(now(), &crate::server::Change::Tools);
+    stream.exchange.shutdown(now());
+    web.drive(&mut stream);
+    for trip in [trip, stream] {
+        assert!(trip.ended && trip.events().len() > 1);
+        assert!(
+            !trip.body.lines().any(|line| line.starts_with("id") || line.starts_with("retry")),
+            "{}",
+            trip.body
+        );
+    }
+}
+
+/// HTTP-17: what is said of one request goes onto its own stream, whichever else is open, of the same client and
+/// with the same token for progress.
+#[test]
+fn each_stream_speaks_of_its_request_only() {
+    let mut web = Web::new(config());
+    let body = modern_call(r#""progressToken":5,"io.modelcontextprotocol/logLevel":"info","#);
+    let (mut one, mut other) = (web.ask(call_head(), &body), web.ask(call_head(), &body));
+    let call = one.calls[0].0;
+    one.exchange.progress(now(), call, &Progress::new(1.0));
+    let log = LoggingMessageNotificationParams::new(LoggingLevel::Info, Json::parse("1").unwrap());
+    one.exchange.log(now(), call, &log);
+    [&mut one, &mut other].into_iter().for_each(|trip| web.drive(trip));
+    assert_eq!((one.events().len(), other.head.is_none(), &*other.body), (2, true, ""));
+    other.exchange.respond(now(), other.calls[0].0, &text("m"));
+    [&mut one, &mut other].into_iter().for_each(|trip| web.drive(trip));
+    assert!(!one.ended && other.ended && other.field("content-type") == "application/json");
+}

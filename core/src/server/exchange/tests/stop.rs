@@ -56,3 +56,22 @@ fn a_request_that_is_still_coming_is_refused() {
     exchange.give_up(now());
     assert_eq!(exchange.transmit().len(), sent);
 }
+
+/// One whose client has left may be given up as well; who comes back is told.
+#[test]
+fn a_call_that_is_left_behind_may_be_given_up() {
+    let mut web = Web::new(config());
+    let session = web.open(V);
+    let mut trip = web.ask(legacy_head(Some(&session)), CALL);
+    trip.exchange.progress(now(), trip.calls[0].0, &Progress::new(1.0));
+    web.drive(&mut trip);
+    let id = trip.body.lines().filter_map(|line| line.strip_prefix("id: ")).next_back().unwrap().to_string();
+    trip.exchange.handle_abort(now());
+    web.drive(&mut trip);
+    assert!(trip.cancelled.is_empty() && !trip.ended);
+    trip.exchange.give_up_unattended(now());
+    web.drive(&mut trip);
+    assert_eq!((&*trip.cancelled, trip.ended), (&[trip.calls[0].0][..], true));
+    let back = web.ask(super::streams::get(&session, Some(&id)), "");
+    assert!(back.body.contains("whose clients have left") && back.ended, "{}", back.body);
+}

@@ -357,3 +357,40 @@ fn several_streams_of_a_session_each_carry_their_own() {
     assert!(two.body.contains(r#""id":8"#) && !two.body.contains(r#""id":7"#));
     assert!(stream.events().is_empty() && one.ended && two.ended && !stream.ended);
 }
+
+/// HTTPL-31, HTTPL-37: while calls of a session run, its GET stream brings what the server says by itself and no
+/// response, whether their own streams are there or not; and no two of its streams share an event id.
+#[test]
+fn the_streams_of_a_session_are_kept_apart() {
+    let mut web = Web::new(config());
+    let session = web.open(V);
+    let mut stream = web.ask(get(&session, None), "");
+    let mut one = call(&mut web, &session);
+    let mut other = web.ask(legacy_head(Some(&session)), &CALL.replace(":7", ":8"));
+    for trip in [&mut one, &mut other] {
+        progress(&mut web, trip, 1.0);
+        web.sessions.send(
+            now(),
+            &session,
+            format!(r#"{{"jsonrpc":"2.0","method":"{}"}}"#, trip.body.len()).as_bytes(),
+        );
+    }
+    abort(&mut web, &mut other);
+    for trip in [&mut one, &mut other] {
+        respond(&mut web, trip);
+    }
+    route(&mut web, &mut [&mut stream, &mut one, &mut other]);
+    assert!(!stream.body.contains("result") && !stream.body.contains("progress"), "{}", stream.body);
+    assert!(!stream.events().is_empty() && one.body.contains("result"));
+    let mut back = web.ask(get(&session, ids(&other).last().copied()), "");
+    route(&mut web, &mut [&mut stream, &mut back]);
+    assert!(back.events()[0].contains("\"id\":8,\"result\""), "{}", back.body);
+
+    let mut all = [ids(&stream), ids(&one), ids(&other), ids(&back)].concat();
+    // The last one is that which the other stream broke off after.
+    let resumed = ids(&back)[0];
+    let before = all.len();
+    all.sort();
+    all.dedup();
+    assert_eq!(all.len(), before - usize::from(ids(&other).contains(&resumed)));
+}

@@ -373,13 +373,56 @@ fn what_is_there_without_sessions_depends_on_the_request() {
 /// SUB-17: a stream of changes carries nothing else.
 #[test]
 fn progress_and_logs_do_not_come_on_a_stream_of_changes() {
-    let mut web = Web::new(changing());
-    let mut trip = listening(&mut web);
-    let log = LoggingMessageNotificationParams::new(LoggingLevel::Error, Json::parse("1").unwrap());
-    for call in [CallId(0), CallId(1)] {
+    let mut config = changing();
+    config.logging = true;
+    config.hand_out_all = true;
+    let mut web = Web::new(config);
+    let asks = listen("1", FILTER)
+        .replace(r#""_meta":{"#, r#""_meta":{"progressToken":5,"io.modelcontextprotocol/logLevel":"debug","#);
+    let mut trip = web.ask(listen_head(), &asks);
+    let (call, log) = (
+        trip.calls[0].0,
+        LoggingMessageNotificationParams::new(LoggingLevel::Error, Json::parse("1").unwrap()),
+    );
+    let speak = |web: &mut Web, trip: &mut Trip| {
         trip.exchange.progress(now(), call, &Progress::new(1.0));
         trip.exchange.log(now(), call, &log);
+        web.drive(trip);
+    };
+    // Whoever watches the request has it in hand, before and after it becomes a stream.
+    speak(&mut web, &mut trip);
+    assert_eq!(web.let_proceed(&mut trip), 1);
+    speak(&mut web, &mut trip);
+    assert_eq!((trip.status(), trip.events()), (200, alloc::vec![&*acknowledged("1", FILTER)]));
+}
+
+/// SUB-03, SUB-08: what changes after somebody was let in is told, behind the acknowledgement; what changes before,
+/// or on a stream that is refused, is not.
+#[test]
+fn what_changes_before_the_acknowledgement_is_told_after_it() {
+    for admission in [Admission::Granted, Admission::Full] {
+        let web = Web::new(changing());
+        let mut exchange = Exchange::new(now(), ExchangeId::new(1), Arc::clone(&web.config), listen_head());
+        exchange.handle_body(now(), listen("1", FILTER).as_bytes());
+        exchange.publish(now(), &Change::Tools);
+        exchange.handle_end(now(), End::Complete);
+        let listens = core::iter::from_fn(|| exchange.poll_output());
+        assert!(listens.into_iter().any(|output| matches!(output, ExchangeOutput::Listen(_))));
+        for change in
+            [Change::Tools, Change::Prompts, Change::Tools, Change::Resource("test://static".into())]
+        {
+            exchange.publish(now(), &change);
+        }
+        assert_eq!(exchange.transmit(), b"");
+        let granted = matches!(admission, Admission::Granted);
+        exchange.handle_admission(now(), admission);
+        let sent = core::str::from_utf8(exchange.transmit()).unwrap();
+        let events: Vec<_> = sent.lines().filter_map(|line| line.strip_prefix("data: ")).collect();
+        if granted {
+            assert_eq!(events[..2], [acknowledged("1", FILTER), tools_changed("1")]);
+            assert!(events[2].contains("test://static") && events.len() == 3, "{sent}");
+        } else {
+            assert!(events.is_empty() && sent.contains("error") && !sent.contains("changed"), "{sent}");
+        }
     }
-    web.drive(&mut trip);
-    assert_eq!(trip.events().len(), 1);
 }
