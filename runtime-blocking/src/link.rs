@@ -43,10 +43,6 @@ impl Writing {
     /// Room that is kept for the next write.
     const KEPT: usize = 16 << 10;
 
-    fn new(stream: Box<dyn Write + Send>) -> Self {
-        Self { stream, chunk: Vec::new() }
-    }
-
     /// Writes all that a machine has.
     fn write_all(&mut self, endpoint: &dyn Endpoint, now: impl Fn() -> Now) -> io::Result<()> {
         loop {
@@ -76,7 +72,7 @@ impl Link {
         let link = Arc::new(Self {
             runtime,
             endpoint,
-            write: Mutex::new(Some(Writing::new(write))),
+            write: Mutex::new(Some(Writing { stream: write, chunk: Vec::new() })),
             socket,
             bounded,
             threads: Mutex::new(vec![thread::current()]),

@@ -128,7 +128,7 @@ impl Runtime for Threads {
         let waiting = exit.clone();
         thread::Builder::new().name("mcp-child".into()).spawn(move || waiting.set(child.wait()))?;
         Ok(Process {
-            stream: Stream::child(stdout, stdin),
+            stream: Stream::new(stdout, stdin),
             stderr: Stream::read_only(stderr),
             id,
             exit: Box::pin(poll_fn(move |cx| exit.poll_take(cx.waker()))),

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::process::{ChildStdin, ChildStdout};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,11 +21,6 @@ impl Stream {
     /// Two halves: anything that can be read and written. Dropping the writing half closes it.
     pub fn new(read: impl Read + Send + 'static, write: impl Write + Send + 'static) -> Self {
         Self { read: Box::new(read), write: Box::new(write), socket: None, bounded: false }
-    }
-
-    /// A child's pipes. One that does not read must not block whoever calls it.
-    pub(crate) fn child(stdout: ChildStdout, stdin: ChildStdin) -> Self {
-        Self::new(stdout, stdin)
     }
 
     pub(crate) fn read_only(read: impl Read + Send + 'static) -> Self {
