@@ -22,8 +22,8 @@ fn threads_outside_of_the_runtime_use_it() {
         block_on(tokio.sleep_until(tokio.now().mono + Duration::from_millis(10)));
 
         let listener = block_on(tokio.listen("127.0.0.1:0".into())).unwrap();
-        let port = tokio.local_address(&listener).unwrap().port();
-        block_on(tokio.connect("127.0.0.1".into(), port)).unwrap();
+        let address = tokio.local_address(&listener).unwrap();
+        block_on(tokio.connect(address, Duration::from_secs(5))).unwrap();
         block_on(tokio.accept(listener)).1.unwrap();
         tokio.spawn_process(&mcp_tokio::Command::new("true")).unwrap();
     });
@@ -36,7 +36,7 @@ fn without_a_runtime_there_is_an_error() {
     let tokio = Tokio::default();
     let error = block_on(tokio.listen("127.0.0.1:0".into())).unwrap_err();
     assert_eq!(error.to_string(), "there is no tokio runtime");
-    assert!(block_on(tokio.connect("127.0.0.1".into(), 1)).is_err());
+    assert!(block_on(tokio.connect(([127, 0, 0, 1], 1).into(), Duration::from_secs(5))).is_err());
     assert!(tokio.spawn_process(&mcp_tokio::Command::new("true")).is_err());
     assert!(tokio.spawn_blocking(Box::new(|| panic!("there is no thread"))).is_err());
     tokio.spawn(Box::pin(async { panic!("there is no task") }));

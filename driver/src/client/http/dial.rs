@@ -44,9 +44,7 @@ impl Patience {
             done.set(found.map(Iterator::collect));
         });
         if runtime.spawn_blocking(job).is_err() {
-            return Err(format!(
-                "cannot look up {host}: too many jobs that block; `Limits::blocking_jobs` is the bound"
-            ));
+            return Err(format!("cannot look up {host}: there is no thread for it"));
         }
         let found: Option<io::Result<Vec<SocketAddr>>> =
             within(runtime, self.time, poll_fn(|cx| promise.poll_take(cx.waker()))).await;
