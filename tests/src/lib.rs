@@ -44,7 +44,8 @@ macro_rules! parity {
             answers: one_set_of_handlers_serves_both_eras, handlers_may_block, what_is_asked_together_is_answered_together,
                 what_has_no_handler_is_not_declared, failures_of_handlers_are_not_told, what_is_taken_back_is_dropped,
                 abandoning_a_call_drops_what_it_asks, roots_may_change, waiting_is_steered_by_the_application,
-                calls_are_gone_on_with_by_hand, progress_goes_on_over_rounds, questions_outside_of_calls_are_answered, deprecated_answers_are_said_once;
+                calls_are_gone_on_with_by_hand, progress_goes_on_over_rounds, questions_outside_of_calls_are_answered, deprecated_answers_are_said_once,
+                pages_are_visited_before_a_call_goes_on;
             asks: one_handler_asks_clients_of_both_eras,
                 a_user_may_decline_or_turn_away,
                 several_things_are_asked_in_one_round,

@@ -11,6 +11,7 @@ use crate::error::{ApiMisuse, ErrorObject, code};
 use crate::model::capabilities::{ClientCapabilities, ElicitationCapability};
 use crate::model::elicitation::ElicitRequestParams;
 use crate::model::input_required::InputRequest;
+use crate::time::Instant;
 use crate::wire::jsonrpc::{self, Request, RequestId};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -153,6 +154,7 @@ impl Link {
     /// stays open.
     pub(super) fn answer(
         &mut self,
+        now: Instant,
         ask: AskId,
         answer: Result<InputResponse, Refusal>,
     ) -> Result<Option<Answered>, ApiMisuse> {
@@ -173,7 +175,9 @@ impl Link {
                 }
                 Ok(Some(Answered::Reply(message, by)))
             }
-            Asker::Call(call, key) => Ok(self.input(call, key, outcome).then_some(Answered::Again(call))),
+            Asker::Call(call, key) => {
+                Ok(self.input(now, call, key, outcome).then_some(Answered::Again(call)))
+            }
         }
     }
 

@@ -312,6 +312,20 @@ impl Calls {
         }
     }
 
+    /// A call that waits is to be made again then.
+    pub(super) fn schedule(&mut self, id: CallId, at: Instant) {
+        let Some(Entry { state: State::Input(round), .. }) = self.entries.get_mut(&id) else { return };
+        if let Some(before) = round.at.replace(at) {
+            self.rounds.remove(&(before, id));
+        }
+        self.rounds.insert((at, id));
+    }
+
+    /// The calls that wait for input.
+    pub(super) fn suspended(&self) -> impl Iterator<Item = CallId> {
+        self.entries.iter().filter(|(_, entry)| matches!(entry.state, State::Input(_))).map(|(id, _)| *id)
+    }
+
     /// Whether a call waits for input.
     pub(super) fn is_suspended(&self, id: CallId) -> bool {
         self.entries.get(&id).is_some_and(|entry| matches!(entry.state, State::Input(_)))

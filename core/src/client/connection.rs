@@ -197,7 +197,7 @@ impl Connection {
         ask: AskId,
         answer: Result<InputResponse, Refusal>,
     ) -> Result<(), ApiMisuse> {
-        match self.link.answer(ask, answer)? {
+        match self.link.answer(now.mono, ask, answer)? {
             Some(Answered::Reply(message, _)) => {
                 self.out.extend_from_slice(&message);
                 self.out.push(b'\n');
@@ -475,6 +475,7 @@ impl Connection {
                     self.link.result(now, id, result);
                     self.prepared(now);
                 }
+                Err(error) if self.link.is_sent_off(id, &error) => {}
                 Err(error) => self.settle(now, id, Err(CallError::Server { error, status: None })),
             },
             None if wire.is_some_and(|wire| self.link.subscriptions.has_stream(wire)) => {

@@ -49,15 +49,12 @@ impl<'a> Script<'a> {
     /// A body: bytes of the script, or something that makes sense more often than those do.
     fn body(&mut self, wire: u8) -> Vec<u8> {
         let id = i64::from(wire % 8);
-        let text = match self.byte() % 16 {
+        let text = match self.byte() % 17 {
             0 => format(
                 id,
                 "\"result\":{\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":{\"tools\":{\"listChanged\":true},\"resources\":{\"subscribe\":true}}}",
             ),
-            1 => format(
-                id,
-                "\"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{\"listChanged\":true},\"resources\":{\"subscribe\":true}}}",
-            ),
+            1 => format(id, GREETING),
             2 => format(
                 id,
                 "\"result\":{\"protocolVersion\":\"2025-03-26\",\"capabilities\":{\"logging\":{}}}",
@@ -83,6 +80,9 @@ impl<'a> Script<'a> {
             14 => String::from("event: endpoint\ndata: /m\n"),
             15 if wire & 64 == 0 => acknowledgement(id),
             15 => String::from("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}"),
+            16 => String::from(
+                "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/elicitation/complete\",\"params\":{\"elicitationId\":\"i\"}}",
+            ),
             _ => {
                 let len = usize::from(self.byte());
                 return self.take(len).to_vec();
@@ -98,6 +98,8 @@ const INPUT_REQUIRED: &str = "\"result\":{\"resultType\":\"input_required\",\"re
     \"inputRequests\":{\"a\":{\"method\":\"roots/list\"},\"b\":{\"method\":\"roots/list\"}}}";
 const LATER: &str = "\"result\":{\"resultType\":\"input_required\",\"requestState\":\"s\"}";
 
+const GREETING: &str = "\"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{\"listChanged\":true},\"resources\":{\"subscribe\":true}}}";
+const PAGES: &str = "\"error\":{\"code\":-32042,\"message\":\"m\",\"data\":{\"elicitations\":[{\"mode\":\"url\",\"elicitationId\":\"i\",\"url\":\"https://h.example/\",\"message\":\"m\"}]}}";
 const TOOL: &str = "{\"name\":\"t\",\"inputSchema\":{\"properties\":\
     {\"a\":{\"type\":\"string\",\"x-mcp-header\":\"A\"}}},\"outputSchema\":{\"type\":\"object\"}}";
 
@@ -121,10 +123,9 @@ fn answer(request: &[u8], choice: u8) -> Option<String> {
             id,
             "\"result\":{\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":{\"tools\":{\"listChanged\":true},\"resources\":{\"subscribe\":true}}}",
         ),
-        "initialize" => format(
-            id,
-            "\"result\":{\"protocolVersion\":\"2025-03-26\",\"capabilities\":{\"tools\":{\"listChanged\":true},\"resources\":{\"subscribe\":true}}}",
-        ),
+        "initialize" if choice & 8 == 8 => format(id, GREETING),
+        "initialize" => format(id, GREETING).replace("2025-11-25", "2025-03-26"),
+        "tools/call" if choice & 11 == 11 => format(id, PAGES),
         "tools/call" if choice % 4 == 1 => format(id, INPUT_REQUIRED),
         "tools/call" if choice % 4 == 2 => format(id, LATER),
         "subscriptions/listen" if !choice.is_multiple_of(4) => acknowledgement(id),
@@ -167,7 +168,7 @@ fn config(choice: u8) -> Arc<Config> {
     };
     let mut config = Config::new(Implementation::new("f", "1")).era(era).authorize(choice & 64 == 0);
     if choice & 128 == 0 {
-        let elicitation = ElicitationCapability::new();
+        let elicitation = ElicitationCapability::new().form(Json::empty_object()).url(Json::empty_object());
         config.capabilities =
             ClientCapabilities::new().elicitation(elicitation).roots(RootsCapability::new());
     }

@@ -20,6 +20,7 @@ use crate::entropy::Seed;
 use crate::error::{CallError, ErrorObject};
 use crate::model::Json;
 use crate::model::cancellation::CancelledNotificationParams;
+use crate::model::elicitation::ElicitationCompleteNotificationParams;
 use crate::model::logging::LoggingMessageNotificationParams;
 use crate::model::progress::ProgressNotificationParams;
 use crate::model::tools::Tool;
@@ -266,6 +267,13 @@ impl Link {
                 {
                     self.server_cancels(&id);
                 }
+            }
+            "notifications/elicitation/complete" => {
+                if let Some(done) = read_params::<ElicitationCompleteNotificationParams>(params) {
+                    self.page_is_done(now, &done);
+                }
+                let params = params.map(Json::from);
+                self.events.push(Event::Notification { method: method.to_owned(), params });
             }
             "notifications/subscriptions/acknowledged" if self.stream_acknowledged(now, on, params) => {}
             _ => {

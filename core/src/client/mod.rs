@@ -61,6 +61,7 @@ mod subscriptions;
 #[cfg(test)]
 mod testing;
 mod verdict;
+mod visits;
 
 pub use crate::schema::OutputCheck;
 pub use answer::{InputResponse, Refusal};

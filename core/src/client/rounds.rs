@@ -10,9 +10,11 @@ use super::continuation::{Continuation, Unmet, merge};
 use super::event::{Event, Waiting};
 use super::link::Link;
 use super::request::{Envelope, Prepared, Source};
+use super::visits::{Visits, may_send_off};
 use crate::dialect::Revision;
 use crate::error::{ApiMisuse, CallError, Full};
 use crate::model::Json;
+use crate::model::capabilities::ElicitationCapability;
 use crate::model::input_required::{InputRequiredResult, InputResponses};
 use crate::model::result::ResultType;
 use crate::time::{Duration, Instant};
@@ -45,9 +47,18 @@ pub(super) struct Round {
     state: Option<String>,
     responses: InputResponses,
     /// Questions without an answer.
-    open: usize,
+    pub(super) open: usize,
     /// When the call is made again though nothing was asked.
     pub(super) at: Option<Instant>,
+    /// The server has not carried it out, because pages have to be visited first.
+    pub(super) visits: Option<Box<Visits>>,
+}
+
+impl Round {
+    /// One of so many pages.
+    pub(super) fn of_visits(open: usize, visits: Visits) -> Self {
+        Self { open, visits: Some(Box::new(visits)), ..Self::default() }
+    }
 }
 
 impl core::fmt::Debug for Round {
@@ -65,6 +76,21 @@ impl Origin {
     fn new(prepared: Prepared) -> Self {
         let rounds = prepared.rounds();
         Self { prepared, rounds, idle: 0 }
+    }
+
+    pub(super) fn method(&self) -> &str {
+        self.prepared.method()
+    }
+
+    pub(super) fn rounds(&self) -> usize {
+        self.rounds
+    }
+
+    /// Counts a round that is not answered by hand; whether it is within the bound.
+    pub(super) fn goes_on(&mut self, limit: usize) -> bool {
+        let goes_on = !self.prepared.options.manual_input && self.rounds < limit;
+        self.rounds += usize::from(goes_on);
+        goes_on
     }
 
     fn stopped(&self, revision: Revision, result: Json, responses: InputResponses, why: Unmet) -> CallError {
@@ -89,7 +115,7 @@ impl Link {
     ) -> Result<CallId, ApiMisuse> {
         let patience = self.patience(&options);
         let (wire, revision) = (self.calls.next_wire(), envelope.revision());
-        if !may_ask(revision, source.method()) {
+        if !self.is_made_again(revision, source.method()) {
             envelope.write(out, wire, source, &options)?;
             let call = self.calls.send(now, patience, wire);
             self.claim(call, source, &options);
@@ -110,16 +136,24 @@ impl Link {
         self.claim(call, &prepared, &prepared.options);
         self.goes_out(call, &prepared);
         let revision = self.details.as_deref().map(|details| details.revision);
-        if revision.is_some_and(|revision| may_ask(revision, prepared.method())) {
+        if revision.is_some_and(|revision| self.is_made_again(revision, prepared.method())) {
             self.calls.put_origin(call, Box::new(Origin::new(prepared)));
         }
+    }
+
+    /// Whether a call may have to be made again with the same parameters.
+    fn is_made_again(&self, revision: Revision, method: &str) -> bool {
+        let elicits = self.config.capabilities.elicitation.as_ref();
+        may_ask(revision, method)
+            || (may_send_off(revision, method) && elicits.is_some_and(ElicitationCapability::supports_url))
     }
 
     /// A result has come for a call: its end, or the beginning of a round.
     pub(super) fn result(&mut self, now: Instant, call: CallId, result: &RawValue) {
         let text = result.get();
         // Looked for first, since that is cheap and hardly ever there.
-        let asks = self.calls.origin(call).is_some()
+        let asks = self.details.as_deref().is_some_and(|details| details.revision.dialect().result_type)
+            && self.calls.origin(call).is_some()
             && text.contains("input_required")
             && matches!(ResultType::of(result), Ok(ResultType::InputRequired));
         let outcome = if asks { self.begin_round(now, call, result) } else { Ok(Some(Json::from(result))) };
@@ -176,10 +210,7 @@ impl Link {
             rounds: origin.rounds,
             delay: at.saturating_since(now),
         });
-        self.calls.suspend(
-            call,
-            Round { result: Some(raw.into()), state, responses: InputResponses::new(), open, at },
-        );
+        self.calls.suspend(call, Round { result: Some(raw.into()), state, open, at, ..Round::default() });
         if let Some(waiting) = waiting {
             self.events.push(Event::Waiting(call, waiting));
         }
@@ -190,8 +221,17 @@ impl Link {
     }
 
     /// An answer for a round; whether it was the last one, so that the call is to be made again.
-    pub(super) fn input(&mut self, call: CallId, key: String, answer: Result<Json, Refusal>) -> bool {
+    pub(super) fn input(
+        &mut self,
+        now: Instant,
+        call: CallId,
+        key: String,
+        answer: Result<Json, Refusal>,
+    ) -> bool {
         let Some(round) = self.calls.round_mut(call) else { return false };
+        if round.visits.is_some() {
+            return self.visited(now, call, &answer);
+        }
         match answer {
             Ok(json) => {
                 round.responses.insert(key, json);
@@ -208,7 +248,11 @@ impl Link {
     /// Ends a call that waits for input.
     pub(super) fn give_up(&mut self, call: CallId, why: Unmet) {
         let Some(revision) = self.details.as_deref().map(|details| details.revision) else { return };
-        let Some((Round { result, responses, .. }, origin)) = self.calls.take_round(call) else { return };
+        let Some((round, origin)) = self.calls.take_round(call) else { return };
+        let Round { result, responses, visits, .. } = round;
+        if let Some(visits) = visits {
+            return self.settle(call, Err(CallError::Server { error: visits.error, status: None }));
+        }
         let result = result.unwrap_or_else(Json::empty_object);
         let error = origin.stopped(revision, result, responses, why);
         self.settle(call, Err(error));

@@ -6,6 +6,8 @@ use super::capabilities::ClientCapabilities;
 use super::elicitation::{ElicitRequestParams, ElicitRequestUrlParams};
 use super::encode::{Members, Object};
 use crate::dialect::Revision;
+use crate::error::{ErrorObject, code};
+use crate::wire::jsonrpc;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde::Deserialize;
@@ -92,6 +94,14 @@ impl UrlElicitationRequiredData {
     /// These have to be visited first.
     pub fn new(elicitations: Vec<ElicitRequestUrlParams>) -> Self {
         Self { elicitations: elicitations.into_iter().map(Into::into).collect() }
+    }
+
+    /// What such an error demands; `None` for other errors, and where it does not say.
+    pub fn of(error: &ErrorObject) -> Option<Self> {
+        if error.code != i64::from(code::URL_ELICITATION_REQUIRED) {
+            return None;
+        }
+        jsonrpc::decode(error.data.as_deref(), "data").ok()
     }
 }
 

@@ -54,6 +54,11 @@ impl<R: Runtime> ClientBuilder<R> {
     ///
     /// The handler takes an [`ElicitRequestUrlParams`] and an [`Asked`], and returns as for
     /// [`on_elicit`](Self::on_elicit). Servers of revisions before 2025-11-25 never ask for it.
+    ///
+    /// One of 2025-11-25 may also demand pages by the error of a call (-32042). With such a handler the call goes on once
+    /// the server says that they have done their part, or after half a minute; [`on_wait`](Self::on_wait) hears of that.
+    /// Without one, or when the user declines, the call ends with that error, of which
+    /// [`UrlElicitationRequiredData::of`](mcp_proto::model::UrlElicitationRequiredData::of) knows the pages.
     #[must_use]
     pub fn on_elicit_url<M>(mut self, handler: impl AnswerHandler<ForUrl, M>) -> Self {
         self.hooks.answers.url = Some(handler.into_answerer());

@@ -10,8 +10,9 @@ use super::ClientBuilder;
 use super::desk::{Link, Machine};
 use crate::runtime::Runtime;
 
-/// A call that a modern server wants to be made again, without asking anything: it waits for something that happens
-/// elsewhere, such as a page that the user is visiting. It is made again after [`delay`](Self::delay), which grows.
+/// A call that a server wants to be made again, without asking anything: it waits for something that happens elsewhere,
+/// such as a page that the user is visiting. It is made again after [`delay`](Self::delay), which grows with a modern
+/// server; with one of 2025-11-25 (error -32042) also as soon as that says that its pages have done their part.
 #[derive(Clone)]
 pub struct Wait {
     waiting: Waiting,
@@ -48,7 +49,7 @@ impl Wait {
     }
 
     /// Ends the call with [`CallError::InputRequired`](mcp_proto::error::CallError::InputRequired), from which it can be
-    /// gone on with later, if it still waits.
+    /// gone on with later, or with the error of a legacy server, if it still waits.
     pub fn stop(&self) {
         if let Some(link) = self.link.upgrade() {
             link.stop(self.call);

@@ -2,23 +2,23 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread;
 
 use mcp_driver::model::{
     CreateMessageRequestParams, CreateMessageResult, ElicitAction, ElicitRequestFormParams,
-    ElicitRequestUrlParams, ElicitResult, Root, SamplingContent,
+    ElicitRequestUrlParams, ElicitResult, Root, SamplingContent, UrlElicitationRequiredData,
 };
 use mcp_driver::{
-    AnswerError, Asked, CallError, CallTool, Calls, ClientBuilder, Continuation, Era, EraChoice, Json,
-    Options, Refusal, Resume, Runtime, Traffic, Unmet,
+    AnswerError, Asked, CallError, CallTool, Calls, ClientBuilder, Context, Continuation, Era, EraChoice,
+    Json, Options, Refusal, Resume, Runtime, Tool, ToolError, Traffic, Unmet,
 };
 use serde_json::json;
 
-use super::asks::server;
+use super::asks::{Nothing, server};
 use super::{ERAS, Host, builder, call, calling, command, hosted, text};
-use crate::kit::{Client, Kit};
+use crate::kit::{Client, Kit, Server};
 use crate::support::{Events, Gate, Tell};
 
 fn host<K: Kit>() -> Host<K> {
@@ -528,4 +528,46 @@ pub fn questions_outside_of_calls_are_answered<K: Kit>(_: &str) {
     assert!(events.expect(roots).contains(r#""id":0,"#));
     assert!(events.expect(roots).contains(r#""id":1,"#), "`01` is the event after which it goes on");
     K::wait(client.close()).unwrap();
+}
+
+/// ELIC-23, ELIC-26: a legacy server that wants a page to be visited first, by error -32042, is one more that asks for
+/// that: its call goes on when the page has done its part. Where nobody can be sent to a page, the error names it.
+pub fn pages_are_visited_before_a_call_goes_on<K: Kit>(_: &str) {
+    let (handles, handed) = mpsc::channel();
+    let paid = Arc::new(AtomicBool::new(false));
+    let is_paid = paid.clone();
+    let server = Server::<K>::new("pages", "1").tool(Tool::new("pay"), move |_: Nothing, cx: Context| {
+        if is_paid.load(Ordering::SeqCst) {
+            return Ok("paid");
+        }
+        handles.send(cx.elicitation("e1")).unwrap();
+        let page = ElicitRequestUrlParams::new("Pay.", "https://example.com/pay").elicitation_id("e1");
+        Err(ToolError::url_elicitation_required([page]))
+    });
+    let host = hosted::<K>(server, Gate::default(), Events::new().1);
+    let (tell, asked) = Events::new();
+    let agrees = tell.clone();
+    let client = builder::<K>(EraChoice::Legacy)
+        .on_elicit_url(move |page: ElicitRequestUrlParams, _: Asked| {
+            agrees.tell(page.url);
+            Ok(ElicitAction::Accept)
+        })
+        .on_wait(move |wait| tell.tell(format!("{} waits", wait.method())));
+    let client = K::wait(client.http(&host.url)).unwrap();
+    let paying = calling::<K>(&client, "pay");
+    asked.expect("https://example.com/pay");
+    asked.expect("tools/call waits");
+    assert!(paying.peek().is_none());
+    paid.store(true, Ordering::SeqCst);
+    handed.recv().unwrap().complete();
+    assert_eq!(paying.join().unwrap().text(), "paid");
+    paid.store(false, Ordering::SeqCst);
+    let unable = K::wait(builder::<K>(EraChoice::Legacy).http(&host.url)).unwrap();
+    assert!(call::<K>(&unable, "pay", json!({})).unwrap().is_error());
+    let declines = builder::<K>(EraChoice::Legacy)
+        .on_elicit_url(|_: ElicitRequestUrlParams, _: Asked| Ok(ElicitAction::Decline));
+    let declines = K::wait(declines.http(&host.url)).unwrap();
+    let Err(CallError::Server { error, .. }) = call::<K>(&declines, "pay", json!({})) else { panic!() };
+    assert_eq!(UrlElicitationRequiredData::of(&error).unwrap().elicitations.len(), 1);
+    host.end();
 }

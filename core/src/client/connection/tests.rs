@@ -13,6 +13,7 @@ mod rules;
 mod server;
 mod subscriptions;
 mod time;
+mod visits;
 
 use super::super::testing::{at, config, json, shared};
 use super::super::{CallTool, Custom, Discover, EraChoice, ListTools, Ping, Progress, SetLevel};

@@ -1,6 +1,7 @@
 //! Answers to what the server asks, and calls that are made again with them.
 
 use super::exchange::Purpose;
+use super::resume::DEFAULT_RETRY;
 use super::{Http, State};
 use crate::client::answer::{InputResponse, Refusal};
 use crate::client::asks::{Answered, AskId, Asker};
@@ -26,7 +27,7 @@ impl Http {
         ask: AskId,
         answer: Result<InputResponse, Refusal>,
     ) -> Result<(), ApiMisuse> {
-        match self.link.answer(ask, answer)? {
+        match self.link.answer(now.mono, ask, answer)? {
             Some(Answered::Reply(message, to)) => self.reply(now.mono, message, Some(ask), to),
             Some(Answered::Again(call)) => self.again(now.mono, call),
             None => {}
@@ -99,6 +100,10 @@ impl Http {
 
     /// Makes a call again, with what there is for its next round.
     pub(super) fn again(&mut self, now: Instant, call: CallId) {
+        if !matches!(self.state, State::Open) {
+            // There will be another session.
+            return self.link.calls.schedule(call, now + DEFAULT_RETRY);
+        }
         let Some((wire, prepared)) = self.link.again(now, call) else { return };
         let Some(envelope) = &self.link.envelope else { return };
         let mut body = Vec::new();

@@ -185,6 +185,10 @@ impl Http {
                         if self.refresh(now, call, &error, status) {
                             return;
                         }
+                        if self.link.is_sent_off(call, &error) {
+                            self.land(call);
+                            return;
+                        }
                         Err(CallError::Server { error, status })
                     }
                     Outcome::Failed(error) => Err(error),

@@ -362,3 +362,44 @@ fn a_body_is_one_message() {
         assert!(matches!(read, Ok(crate::wire::jsonrpc::Incoming::Message(_))), "{}", sent.body());
     }
 }
+
+/// ELIC-26 over HTTP: the call is made again in the session that there is then.
+#[test]
+fn a_call_that_was_sent_off_goes_on_in_the_session_there_is() {
+    use crate::model::capabilities::{ClientCapabilities, ElicitationCapability};
+    use crate::model::elicitation::{ElicitAction, ElicitResult};
+    let elicits = ElicitationCapability::new().url(Json::empty_object());
+    let config = config().capabilities(ClientCapabilities::new().elicitation(elicits));
+    let mut peer = Peer::new(config.era(EraChoice::Legacy));
+    let initialize = peer.one();
+    peer.initialized(&initialize, Some("s-1"));
+    let stream = peer.one();
+    assert_eq!(stream.method(), "GET");
+    peer.stream(&stream);
+    let page = "{'mode':'url','elicitationId':'a','url':'https://h.example/a','message':'Pay.'}";
+    let required = format!("{{'code':-32042,'message':'m','data':{{'elicitations':[{page}]}}}}");
+    let (call, sent) = peer.start(&CallTool::new("pay"));
+    peer.error(&sent, 200, &required);
+    let asked = peer.events().into_iter().find_map(|event| match event {
+        Event::Asked(id, _) => Some(id),
+        _ => None,
+    });
+    let accept = ElicitResult::new(ElicitAction::Accept);
+    peer.http.answer(peer.now, asked.unwrap(), Ok(accept.into())).unwrap();
+    peer.none();
+    let (_lost, sent) = peer.start(&CallTool::new("other"));
+    peer.whole(&sent, ResponseHead::new(404), "");
+    let initialize = peer.one();
+    // The page is done while there is no session.
+    peer.wait(30_000);
+    peer.none();
+    peer.initialized(&initialize, Some("s-2"));
+    let stream = peer.one();
+    peer.stream(&stream);
+    peer.none();
+    peer.wait(1_000);
+    let again = peer.one();
+    assert_eq!((again.method().as_str(), again.header("mcp-session-id")), ("tools/call", Some("s-2")));
+    peer.result(&again, "{'content':[]}");
+    assert!(peer.take(&call).is_ok());
+}
