@@ -385,7 +385,9 @@ impl Http {
         let listen = self.link.subscriptions.next_wake().map(|at| (at, WakeReason::Resume));
         let wake = self.wakes.first().map(|&(at, wake)| match wake {
             Wake::Cut(_) => (at, WakeReason::Linger),
-            Wake::Resume(_) | Wake::Repeat(_) | Wake::Greet | Wake::Listen => (at, WakeReason::Resume),
+            Wake::Resume(_) | Wake::Repeat(_) | Wake::Greet | Wake::Listen | Wake::Hear => {
+                (at, WakeReason::Resume)
+            }
             Wake::Held(_) => (at, WakeReason::Authorization),
         });
         let round = self.link.calls.next_round().map(|(at, _)| (at, WakeReason::Round));
@@ -426,6 +428,7 @@ impl Http {
                 Wake::Repeat(call) => self.repeat_call(call),
                 Wake::Greet => self.greet_again(now),
                 Wake::Listen => self.offer_stream(),
+                Wake::Hear => self.listened(now),
                 Wake::Held(exchange) => self.held_for_too_long(now, exchange),
             }
         }

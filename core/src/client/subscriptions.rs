@@ -147,6 +147,9 @@ pub(super) struct Subscriptions {
     calls: BTreeMap<CallId, Arc<str>>,
     /// The era of the server, while it can be asked.
     era: Option<Era>,
+    /// What a legacy server tells can be heard, as far as that will ever be so. A stream that has to be opened for it may
+    /// be there later than the answers to what is asked on other connections.
+    hears: bool,
 }
 
 /// Prints numbers only: URIs may hold secrets.
@@ -185,6 +188,7 @@ impl Subscriptions {
             watches: BTreeMap::new(),
             calls: BTreeMap::new(),
             era: None,
+            hears: false,
         }
     }
 
@@ -386,10 +390,19 @@ impl Link {
         }
     }
 
+    /// What a legacy server tells can be heard from now on, or will not be.
+    pub(super) fn hears(&mut self) {
+        if !core::mem::replace(&mut self.subscriptions.hears, true) {
+            let ids: alloc::vec::Vec<_> = self.subscriptions.entries.keys().copied().collect();
+            ids.into_iter().for_each(|id| self.settle_watches(id));
+        }
+    }
+
     /// The server is gone, or its session: it knows of no subscription any more (SUB-16).
     pub(super) fn suspend_listening(&mut self) {
         let table = &mut self.subscriptions;
         table.era = None;
+        table.hears = false;
         table.wires.clear();
         table.wakes.clear();
         table.todo.clear();

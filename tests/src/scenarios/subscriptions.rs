@@ -13,7 +13,7 @@ use serde_json::json;
 use super::streams::{client, ends};
 use super::{ERAS, Host, call, hosted, text};
 use crate::kit::{Client, Kit, background};
-use crate::support::{Events, Gate, Raw, SOON, eventually, within};
+use crate::support::{DEADLINE, Events, Gate, Raw, eventually};
 
 fn no_arguments(name: &str) -> Tool {
     Tool::new(name).input_schema(Json::parse(r#"{"type":"object"}"#).unwrap())
@@ -404,19 +404,32 @@ pub fn the_application_refuses_listeners<K: Kit>(_: &str) {
 /// A client that does not read holds up neither whoever publishes nor other clients.
 pub fn a_client_that_does_not_read_holds_up_nobody<K: Kit>(_: &str) {
     let (server, registry) = watched::<K>();
-    let host = host::<K>(server);
+    let mut limits = Limits::default();
+    // Whoever waited for the deaf one would wait for longer than anything is waited for here.
+    limits.stall = 20 * DEADLINE;
+    let host = host::<K>(server.limits(limits));
     let deaf = listening(&host.url, r#""resourceSubscriptions":["kiln://state"]"#);
     let mut other = listening(&host.url, EVERYTHING);
     let long = "x".repeat(2_000);
-    within(SOON, || {
+    let (tell, published) = Events::new();
+    let publishing = std::thread::spawn(move || {
         for number in 0..4_000 {
             registry.resource_updated(format!("kiln://state/{number}/{long}"));
             if number % 1_000 == 0 {
                 change_tools(&registry, number);
-                other.expect("tools/list_changed");
+            }
+            if number % 100 == 0 {
+                tell.tell("published");
             }
         }
     });
+    for number in (0..4_000).step_by(100) {
+        published.expect("published");
+        if number % 1_000 == 0 {
+            other.expect("tools/list_changed");
+        }
+    }
+    publishing.join().unwrap();
     drop(deaf);
     host.end();
 }

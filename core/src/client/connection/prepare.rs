@@ -27,6 +27,7 @@ impl Connection {
         if matches!(self.state, State::Preparing) && self.link.level.told_by().is_none() {
             self.state = State::Open;
             self.launch(now);
+            self.link.hears();
             self.link.resume_listening(now);
         }
     }

@@ -180,6 +180,8 @@ pub(super) enum Wake {
     Greet,
     /// The stream for messages of the server may be opened again.
     Listen,
+    /// It was waited for long enough.
+    Hear,
     /// An exchange waits for authorization for too long.
     Held(ExchangeId),
 }

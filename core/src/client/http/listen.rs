@@ -32,6 +32,8 @@ pub(super) struct Listening {
     until: Option<Instant>,
     /// When to try again.
     at: Option<Instant>,
+    /// Until when subscriptions wait for it.
+    pub(super) awaited: Option<Instant>,
     /// The server has no such stream.
     refused: bool,
 }
@@ -70,11 +72,25 @@ impl Http {
         self.listening.exchange = Some(exchange);
     }
 
+    /// Opens it for subscriptions, which are acknowledged when what they are for can be heard.
+    pub(super) fn offer_stream_to_listeners(&mut self, now: Instant) {
+        self.offer_stream();
+        if self.listening.exchange.is_none() {
+            return self.listened(now);
+        }
+        let at = now + WAIT;
+        self.listening.awaited = Some(at);
+        self.wakes.insert((at, Wake::Hear));
+    }
+
     /// The session that the stream belonged to is lost.
     pub(super) fn stop_listening(&mut self) {
         let listening = core::mem::take(&mut self.listening);
         if let Some(at) = listening.at {
             self.wakes.remove(&(at, Wake::Listen));
+        }
+        if let Some(at) = listening.awaited {
+            self.wakes.remove(&(at, Wake::Hear));
         }
         if let Some(exchange) = listening.exchange {
             self.abort(exchange);

@@ -1,5 +1,6 @@
 //! Between the handshake with a legacy server and the first call.
 
+use super::exchange::Wake;
 use super::listen::WAIT;
 use super::{Http, State};
 use crate::client::calls::CallId;
@@ -26,9 +27,13 @@ impl Http {
 
     /// It is known whether there is a stream, or it was waited for long enough.
     pub(super) fn listened(&mut self, now: Instant) {
+        if let Some(at) = self.listening.awaited.take() {
+            self.wakes.remove(&(at, Wake::Hear));
+        }
         if let State::Preparing { stream } = &mut self.state {
             *stream = None;
         }
+        self.link.hears();
         self.prepared(now);
     }
 

@@ -85,7 +85,7 @@ impl Http {
             && self.link.subscriptions.is_wanted()
             && self.listening.is_idle()
         {
-            self.offer_stream();
+            self.offer_stream_to_listeners(now);
         }
         while self.carry_some(now) {}
     }

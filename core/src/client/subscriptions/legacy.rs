@@ -7,6 +7,7 @@ use crate::change::Change;
 use crate::client::calls::CallId;
 use crate::client::link::Link;
 use crate::client::subscriptions::Notice;
+use crate::dialect::Era;
 use crate::error::CallError;
 use crate::model::subscriptions::SubscriptionFilter;
 use alloc::collections::BTreeSet;
@@ -101,9 +102,12 @@ impl Link {
         }
     }
 
-    /// Acknowledges a subscription once the server has answered everything.
-    fn settle_watches(&mut self, id: SubscriptionId) {
+    /// Acknowledges a subscription once the server has answered everything, and can be heard.
+    pub(super) fn settle_watches(&mut self, id: SubscriptionId) {
         let table = &self.subscriptions;
+        if table.era != Some(Era::Legacy) || !table.hears {
+            return;
+        }
         let Some(entry) = table.entries.get(&id).filter(|entry| entry.ended.is_none()) else { return };
         let wanted = Arc::clone(&entry.wanted);
         let state = |uri: &str| table.watches.get(uri).map(|watch| watch.state);

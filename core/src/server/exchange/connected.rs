@@ -276,12 +276,13 @@ impl Exchange {
         let Stage::Connected(mut connected) = core::mem::replace(&mut self.stage, Stage::Answered) else {
             return;
         };
+        // First, so that whoever sees a call end with the session does not find the session any more.
+        let session = connected.session.clone();
+        self.outputs.push_back(ExchangeOutput::Sse(SseQuery::Close { session }));
         while let Some(output) = connected.connection.poll_output() {
             let output = self.as_own(output);
             self.outputs.extend(output);
         }
         self.reply.end(None);
-        let session = connected.session;
-        self.outputs.push_back(ExchangeOutput::Sse(SseQuery::Close { session }));
     }
 }

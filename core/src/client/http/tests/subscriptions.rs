@@ -315,9 +315,37 @@ fn the_stream_of_a_legacy_session_is_opened_when_it_is_needed() {
     peer.none();
     let (id, get) = peer.listen(tools());
     assert_eq!(get.request.head.method, "GET");
+    peer.stream(&get);
     assert!(peer.subscription(id).acknowledged().is_some());
-    peer.http.listen(peer.now, tools()).unwrap();
+    let next = peer.http.listen(peer.now, tools()).unwrap();
     peer.none();
+    assert!(peer.subscription(next).acknowledged().is_some());
+}
+
+/// SUBL-01: what a server tells before its stream is there is lost with some, so nobody is told before that they listen;
+/// a server without a stream, or that has nothing to say on it for a second, is not waited for.
+#[test]
+fn a_subscription_of_a_legacy_session_waits_for_the_stream() {
+    for how in 0..3 {
+        let mut peer = Peer::new(config().era(EraChoice::Legacy));
+        let initialize = peer.one();
+        greet(&mut peer, &initialize, "s-1");
+        let id = peer.http.listen(peer.now, resource("a:1")).unwrap();
+        let [get, subscribe] = &peer.sent()[..] else { panic!() };
+        peer.result(subscribe, "{}");
+        assert_eq!(peer.subscription(id).acknowledged(), None);
+        match how {
+            0 => peer.stream(get),
+            1 => peer.whole(get, ResponseHead::new(405), ""),
+            _ => {
+                peer.wait(999);
+                assert_eq!(peer.subscription(id).acknowledged(), None);
+                peer.wait(1);
+            }
+        }
+        assert!(peer.subscription(id).is_active(), "{how}");
+        peer.http.unlisten(peer.now, id);
+    }
 }
 
 /// HTTPL-50: a session that is lost takes its subscriptions with it; they are made again in the next one, and that
