@@ -6,7 +6,8 @@
 use mcp_blocking::auth::{Authorize, Config, FileStore};
 use mcp_blocking::{Calls, Client, Error};
 
-fn run(url: &str, authorize: Authorize) -> Result<Vec<String>, Error> {
+/// The names of the tools of the server at `url`.
+pub fn run(url: &str, authorize: Authorize) -> Result<Vec<String>, Error> {
     let client = Client::builder("blocking-authorize", "1.0.0").authorize(authorize).http(url)?;
     let tools = client.list_tools()?;
     client.close()?;

@@ -42,8 +42,13 @@ pub struct AuthorizationServer {
 
 impl AuthorizationServer {
     pub fn start() -> Self {
+        Self::behind(|port| format!("http://127.0.0.1:{port}"))
+    }
+
+    /// One that is known by the URL that something in front of its port has.
+    pub fn behind(front: impl FnOnce(u16) -> String) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
+        let url = front(listener.local_addr().unwrap().port());
         let policy = Policy {
             denies: false,
             expires_in: Some(3600),

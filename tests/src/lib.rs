@@ -106,7 +106,7 @@ macro_rules! parity {
                 a_flow_that_is_over_asks_nobody_any_more;
             in_process: a_server_in_this_process_needs_no_stream, a_dropped_client_ends_its_server,
                 an_http_client_of_ones_own_carries_everything, an_http_client_of_ones_own_may_fail;
-            secure: servers_are_reached_over_tls, a_server_must_show_who_it_is, a_handshake_ends_in_time, a_proxy_makes_a_tunnel,
+            secure: a_flow_goes_over_tls, servers_are_reached_over_tls, a_server_must_show_who_it_is, a_handshake_ends_in_time, a_proxy_makes_a_tunnel,
                 a_proxy_is_given_requests, a_proxy_is_spoken_to_by_tls;
             stdio: closed_input_ends_the_server, closed_output_ends_the_server, closed_output_ends_a_server_that_blocks,
                 a_running_call_ends_with_the_input, sockets_serve_as_pipes, pipes_that_do_not_block_serve_as_well, files_serve_as_pipes,

@@ -1,11 +1,22 @@
 //! The example servers of the adapters do what they say. (Clients by hand are what ours cannot be yet.)
 
-use mcp_driver::{Calls, ClientBuilder, Error, Stop, model::ContentBlock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use mcp_driver::auth::{Authorize, Config, FileStore};
+use mcp_driver::{
+    AuthRefusal, BearerToken, Calls, ClientBuilder, Context, Error, Grant, Principal, ResourceServer, Stop,
+    Tool, model::ContentBlock,
+};
+use mcp_tests::authorization_server::{AuthorizationServer, browse};
 use mcp_tests::kit::{Background, Client, Kit, OnBlocking, OnSmol, OnTokio, Server, background};
 use mcp_tests::scenarios::asks::{ALL, Peer, SPEECHES, accept};
-use mcp_tests::support::Raw;
+use mcp_tests::support::{Port, Raw};
 use serde_json::{Value, json};
 
+#[path = "../../runtime-blocking/examples/blocking_authorize.rs"]
+#[expect(dead_code, reason = "it is a program")]
+mod blocking_authorize;
 #[path = "../../runtime-blocking/examples/blocking_llm.rs"]
 #[expect(dead_code, reason = "it is a program")]
 mod blocking_llm;
@@ -409,4 +420,45 @@ fn tools_become_functions_of_models() {
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Nothing {}
+
+/// AUTH-04, AUTH-70: the user is asked the first time; then what is in the file is enough.
+#[test]
+fn a_user_is_asked_once() {
+    let by = AuthorizationServer::start();
+    let free = Port::hold();
+    let url = free.url();
+    let resource = ResourceServer::new(&url).authorization_server(&by.url);
+    let policy = by.policy.clone();
+    let verify = move |token: BearerToken| {
+        let policy = policy.lock().unwrap();
+        let good = policy.good.iter().any(|good| good == token.as_str());
+        good.then(|| Grant::new(Principal::new("ada")).audience(&policy.resource)).ok_or(AuthRefusal::Invalid)
+    };
+    let server = mcp_blocking::Server::new("protected", "1").resource_server(resource, verify);
+    let server = server
+        .tool(Tool::new("mow"), |_: Nothing, _: Context| Ok("mown"))
+        .bind_http(free.address.to_string())
+        .unwrap();
+    let stop = server.stop_handle();
+    let serving = background::<OnBlocking, _>(move || server.serve());
+    let file = std::env::temp_dir().join(format!("mcp-example-grants-{}.json", std::process::id()));
+    for visits in [1, 0] {
+        let visited = Arc::new(AtomicUsize::new(0));
+        let counted = visited.clone();
+        let authorize =
+            Authorize::new(Config::new("Example")).store(FileStore::new(&file)).open_with(move |url| {
+                counted.fetch_add(1, Ordering::Relaxed);
+                browse(url).map(drop)
+            });
+        assert_eq!(blocking_authorize::run(&url, authorize).unwrap(), ["mow"]);
+        assert_eq!(visited.load(Ordering::Relaxed), visits);
+    }
+    std::fs::remove_file(&file).unwrap();
+    std::fs::remove_file(file.with_extension("json.lock")).unwrap();
+    stop.stop();
+    serving.join().unwrap();
 }

@@ -41,9 +41,19 @@ pub(super) fn protected_with<K: Kit>(
     change: impl FnOnce(Server<K>) -> Server<K>,
     watch: Option<(Tell, Gate)>,
 ) -> Host<K> {
-    // Its URL is part of what the server says, so its port has to be known beforehand.
     let free = Port::hold();
     let url = free.url();
+    protected_at::<K>(by, &free, url, change, watch)
+}
+
+/// At a URL by which it is known: that is part of what it says, so its port has to be known beforehand.
+pub(super) fn protected_at<K: Kit>(
+    by: &AuthorizationServer,
+    free: &Port,
+    url: String,
+    change: impl FnOnce(Server<K>) -> Server<K>,
+    watch: Option<(Tell, Gate)>,
+) -> Host<K> {
     let resource = ResourceServer::new(&url).authorization_server(&by.url).scopes(["use"]);
     let policy = by.policy.clone();
     let verify = move |token: BearerToken| {

@@ -6,14 +6,17 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use mcp_driver::{Calls, ClientBuilder, Error, Limits, Options, Proxy, Tls};
+use mcp_driver::auth::{Authorize, Config};
+use mcp_driver::{Calls, ClientBuilder, EraChoice, Error, Limits, Options, Proxy, Tls};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection};
 use serde_json::json;
 
+use super::authorize::protected_at;
 use super::{ERAS, Host, builder, call, host};
+use crate::authorization_server::{AuthorizationServer, browse};
 use crate::kit::{Client, Kit};
-use crate::support::Events;
+use crate::support::{Events, Port};
 
 /// Takes TLS off what goes to a server.
 struct Front {
@@ -306,4 +309,34 @@ pub fn a_proxy_is_spoken_to_by_tls<K: Kit>(_: &str) {
     let stranger = builder::<K>(ERAS[1]).tls(server.trusted()).proxy(proxy(&front));
     let refused = refusal::<K>(stranger, "http://server.invalid/mcp");
     assert!(refused.contains("no TLS connection to localhost") && !refused.contains("s3cret"), "{refused}");
+}
+
+/// AUTH-42, SEC-02, SEC-03: a flow goes over TLS, to server and authorization server, and neither is believed without a
+/// certificate.
+pub fn a_flow_goes_over_tls<K: Kit>(_: &str) {
+    let mut front_of_issuer = None;
+    let mut back = 0;
+    let by = AuthorizationServer::behind(|port| {
+        back = port;
+        let front = front_of_issuer.insert(Front::start("localhost", port));
+        front.url().trim_end_matches("/mcp").to_owned()
+    });
+    let front_of_issuer = front_of_issuer.unwrap();
+    let free = Port::hold();
+    let front = Front::start("localhost", free.address.port());
+    let host = protected_at::<K>(&by, &free, front.url(), |server| server, None);
+    let connect = |tls: Tls| {
+        let (from, to) = (by.url.clone(), format!("http://127.0.0.1:{back}"));
+        let browser = move |url: &str| browse(&url.replace(&from, &to)).map(drop);
+        let authorize = Authorize::new(Config::new("Spokes")).open_with(browser);
+        K::wait(direct::<K>(EraChoice::Modern).tls(tls).authorize(authorize).http(front.url()))
+    };
+    let error = connect(front.trusted()).unwrap_err();
+    assert!(error.to_string().contains("authorization server metadata"), "{error}");
+    assert!(by.events.others().is_empty(), "nothing is said to who is not known");
+    let client = connect(front.trusted().trust(&front_of_issuer.root).unwrap()).unwrap();
+    assert_eq!(super::text::<K>(&client, "who"), "ada");
+    front_of_issuer.asked.expect("\"localhost\" http/1.1");
+    K::wait(client.close()).unwrap();
+    host.end();
 }

@@ -23,7 +23,7 @@ use mcp_proto::model::Json;
 pub use file::FileStore;
 pub(super) use flow::Worker;
 pub(super) use guard::{Admitted, Done, Guard, Job, Next, Signing};
-pub(super) use reach::permitted;
+pub(super) use reach::{known, permitted};
 pub(super) use sign_out::Answer;
 pub use sign_out::SignedOut;
 pub use store::{GrantStore, MemoryStore};

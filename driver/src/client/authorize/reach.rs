@@ -1,28 +1,31 @@
 //! Where the hosts that peers name really are.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use mcp_proto::auth::{Network, Url};
 
 use crate::client::http::Patience;
 use crate::runtime::Runtime;
 
-/// The addresses of a host that a peer has named, without those of networks that the server is not on itself: a name
-/// may stand for any of them (SEC-03). An error if there are no others.
+/// The networks on which hosts that a peer has named may be: the public one, and that of the server. Where the server is is
+/// told by its URL, if that has an address in it, and by the connection that there is to it: its name may stand for other
+/// addresses as well, of machines that it has no business with (SEC-03).
+pub(in crate::client) fn known(server: &Url, arrived: Option<IpAddr>) -> Vec<Network> {
+    let own = [Some(server.network()), arrived.map(Network::of)];
+    let own = own.into_iter().flatten().filter(|network| *network != Network::Unusable);
+    [Network::Public].into_iter().chain(own).collect()
+}
+
+/// The addresses of a host that a peer has named, without those of other networks: a name may stand for any of them
+/// (SEC-03). An error if there are no others.
 pub(in crate::client) async fn permitted<R: Runtime>(
     runtime: &R,
     patience: Patience,
     url: &Url,
-    server: &Url,
+    known: &[Network],
 ) -> Result<Vec<SocketAddr>, String> {
     let found = patience.look_up(runtime, url.host(), url.port()).await?;
-    let mut known = vec![Network::Public];
-    if found.iter().any(|address| Network::of(address.ip()) != Network::Public) {
-        let own = patience.look_up(runtime, server.host(), server.port()).await.unwrap_or_default();
-        let own = own.into_iter().map(|address| Network::of(address.ip()));
-        known.extend(own.filter(|network| *network != Network::Unusable));
-    }
-    let allowed = within(found, &known);
+    let allowed = within(found, known);
     if allowed.is_empty() {
         return Err(format!("{} stands for addresses of another network than the server's", url.host()));
     }
@@ -36,6 +39,26 @@ fn within(addresses: Vec<SocketAddr>, known: &[Network]) -> Vec<SocketAddr> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// SEC-03: a server is where the client is connected to, whatever else its name stands for.
+    #[test]
+    fn a_server_opens_the_network_that_it_is_on() {
+        use Network::{Loopback, Private, Public};
+        for (server, arrived, expected) in [
+            ("https://h.example", None, &[Public][..]),
+            ("https://h.example", Some("93.184.216.34"), &[Public]),
+            ("https://h.example", Some("10.0.0.5"), &[Public, Private]),
+            ("https://h.example", Some("0.0.0.0"), &[Public]),
+            ("http://localhost:1", None, &[Public, Loopback]),
+            ("http://127.0.0.1:1", Some("127.0.0.1"), &[Public, Loopback]),
+            ("https://10.0.0.5", None, &[Public, Private]),
+        ] {
+            let mut found = known(&Url::parse(server).unwrap(), arrived.map(|text| text.parse().unwrap()));
+            found.sort();
+            found.dedup();
+            assert_eq!(found, expected, "{server} at {arrived:?}");
+        }
+    }
 
     /// SEC-03: a name that stands for an address of another network leads nowhere.
     #[test]

@@ -113,7 +113,8 @@ impl<R: Runtime> HttpClient<R> {
         let worker = {
             let machine = &client.lock().machine;
             let Some(guard) = &machine.guarded.guard else { return };
-            let fetcher = Fetcher::new(&self.runtime, &guard.limits, &self.means, &guard.url);
+            let arrived = self.route.as_ref().and_then(|route| route.arrived());
+            let fetcher = Fetcher::new(&self.runtime, &guard.limits, &self.means, &guard.url, arrived);
             Worker::new(&self.runtime, &self.hooks, guard, fetcher)
         };
         let work = Work { client, done: false };

@@ -54,18 +54,18 @@ impl Patience {
         }
     }
 
-    /// Connects to the first address that answers.
+    /// Connects to the first address that answers, and says which one that is.
     pub(in crate::client) async fn connect<R: Runtime>(
         self,
         runtime: &R,
         addresses: &[SocketAddr],
-    ) -> Result<R::Stream, String> {
+    ) -> Result<(SocketAddr, R::Stream), String> {
         let mut why = String::from("its name stands for no address");
         let mut now = runtime.now().mono;
         let mut turns = self.turns(addresses, now);
         while let Some((address, share)) = turns.next(now) {
             why = match within(runtime, share, runtime.connect(address, share)).await {
-                Some(Ok(stream)) => return Ok(stream),
+                Some(Ok(stream)) => return Ok((address, stream)),
                 Some(Err(error)) if !is_late(&error) => format!("{}: {error}", address.ip()),
                 _ => format!("{}: no answer within {share:?}", address.ip()),
             };

@@ -1,7 +1,7 @@
 //! One request of a flow, over a connection of its own. Redirects are not followed.
 
 use std::future::{Future, poll_fn};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
@@ -12,7 +12,7 @@ use mcp_proto::limits::Limits;
 use mcp_proto::time::Now;
 use mcp_proto::wire::http1::{BodyLength, ClientConnection, ClientOutput};
 
-use super::super::authorize::permitted;
+use super::super::authorize::{known, permitted};
 use super::dial::{Patience, within};
 use super::exchanger::{Exchanger, Hears, Outgoing, Response};
 use super::pooled::Channel;
@@ -32,12 +32,20 @@ pub(in crate::client) struct Fetcher<R: Runtime> {
     means: Means,
     /// The server that a token is wanted for.
     server: auth::Url,
+    /// Where the server was found to be.
+    arrived: Option<IpAddr>,
 }
 
 impl<R: Runtime> Fetcher<R> {
-    pub(super) fn new(runtime: &R, limits: &Limits, means: &Means, server: &auth::Url) -> Self {
+    pub(super) fn new(
+        runtime: &R,
+        limits: &Limits,
+        means: &Means,
+        server: &auth::Url,
+        arrived: Option<IpAddr>,
+    ) -> Self {
         let (runtime, limits) = (runtime.clone(), limits.clone());
-        Self { runtime, limits, means: means.clone(), server: server.clone() }
+        Self { runtime, limits, means: means.clone(), server: server.clone(), arrived }
     }
 
     /// Waits for the whole response, at most [`Limits::request`]. Nothing goes on when nobody waits any more.
@@ -60,7 +68,8 @@ impl<R: Runtime> Fetcher<R> {
             route.addresses(&self.runtime).await?
         } else {
             // The addresses that were checked, so that the name cannot stand for others by the time of connecting.
-            permitted(&self.runtime, Patience::new(&self.limits), &request.url, &self.server).await?
+            let known = known(&self.server, self.arrived);
+            permitted(&self.runtime, Patience::new(&self.limits), &request.url, &known).await?
         };
         let fetching = Arc::new(Fetching::new(
             self.runtime.now(),
@@ -184,7 +193,7 @@ impl<R: Runtime> Task<R> {
             .await
         };
         match opened {
-            Some(Ok(stream)) => {
+            Some(Ok((_, stream))) => {
                 let channel = self.route.layers(self.fetching.clone());
                 channel.established(self.runtime.now());
                 let endpoint: Arc<dyn Endpoint> = channel;

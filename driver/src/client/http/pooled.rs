@@ -1,7 +1,8 @@
 //! Connections of our own: the pool, and what each of its connections goes through until it can be used.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::net::IpAddr;
+use std::sync::{Arc, OnceLock};
 use std::task::Waker;
 
 use mcp_proto::client::ExchangeId;
@@ -141,11 +142,13 @@ impl<R: Runtime> HttpClient<R> {
         // Gone when the pool gave it up before it was begun.
         let Some(waker) = waker else { return };
         let runtime = self.runtime.clone();
-        let opening = Opening(Arc::new(Connection { client, id, waker }));
+        let address = OnceLock::new();
+        let opening = Opening(Arc::new(Connection { client, id, waker, address }));
         self.runtime.spawn(Box::pin(async move {
             let connection = opening.0.clone();
             match route.open(&runtime).await {
-                Ok(stream) => {
+                Ok((address, stream)) => {
+                    let _ = connection.address.set(address.ip());
                     let channel = route.layers(connection.clone());
                     channel.established(runtime.now());
                     let endpoint: Arc<dyn Endpoint> = channel;
@@ -172,6 +175,8 @@ struct Connection<R: Runtime> {
     client: Arc<HttpClient<R>>,
     id: ConnectionId,
     waker: Arc<WakerSlot>,
+    /// What it is connected to.
+    address: OnceLock<IpAddr>,
 }
 
 impl<R: Runtime> Connection<R> {
@@ -187,6 +192,10 @@ impl<R: Runtime> Connection<R> {
 
 impl<R: Runtime> Channel for Connection<R> {
     fn established(&self, now: Now) {
+        #[cfg(feature = "auth")]
+        if let (Some(route), Some(address)) = (&self.client.route, self.address.get()) {
+            route.arrive(*address);
+        }
         self.input(|pool| pool.handle_connected(now, self.id));
     }
 

@@ -1,8 +1,12 @@
 //! How bytes get to the server: straight or through a proxy, as they are or under TLS.
 
 use std::borrow::Cow;
+#[cfg(feature = "auth")]
+use std::net::IpAddr;
 use std::net::SocketAddr;
 use std::sync::Arc;
+#[cfg(feature = "auth")]
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use mcp_proto::client::Endpoint as Url;
@@ -31,6 +35,8 @@ pub(super) struct Route {
     patience: Duration,
     /// As much as a proxy may answer.
     head: usize,
+    #[cfg(feature = "auth")]
+    arrived: Mutex<Option<IpAddr>>,
 }
 
 impl Route {
@@ -58,11 +64,13 @@ impl Route {
             dialing: Patience::new(limits),
             patience,
             head: limits.head,
+            #[cfg(feature = "auth")]
+            arrived: Mutex::new(None),
         })
     }
 
     /// Opens the stream that everything else is on.
-    pub(super) async fn open<R: Runtime>(&self, runtime: &R) -> Result<R::Stream, String> {
+    pub(super) async fn open<R: Runtime>(&self, runtime: &R) -> Result<(SocketAddr, R::Stream), String> {
         let addresses = self.addresses(runtime).await?;
         self.open_at(runtime, &addresses).await
     }
@@ -78,7 +86,7 @@ impl Route {
         &self,
         runtime: &R,
         addresses: &[SocketAddr],
-    ) -> Result<R::Stream, String> {
+    ) -> Result<(SocketAddr, R::Stream), String> {
         let stream = self.dialing.connect(runtime, addresses).await;
         let (host, port) = self.first();
         stream.map_err(|why| format!("cannot connect to {host}, port {port}: {why}"))
@@ -90,6 +98,20 @@ impl Route {
             Some(proxy) => proxy.place(),
             None => (self.url.host(), self.url.port()),
         }
+    }
+
+    /// The server was found to be at this address, and to be the one that is meant. A proxy knows better where it is.
+    #[cfg(feature = "auth")]
+    pub(super) fn arrive(&self, address: IpAddr) {
+        if self.is_direct() {
+            *self.arrived.lock().unwrap_or_else(PoisonError::into_inner) = Some(address);
+        }
+    }
+
+    /// Where the server was last.
+    #[cfg(feature = "auth")]
+    pub(super) fn arrived(&self) -> Option<IpAddr> {
+        *self.arrived.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether nobody else looks up the name of the server.
