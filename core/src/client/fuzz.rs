@@ -3,6 +3,9 @@
 //! Not part of the API. Each reads its bytes as a script of inputs, and panics where a property does not hold:
 //! every call ends exactly once, and nothing is kept of what is over.
 
+mod responses;
+
+use self::responses::{head, kind_head};
 use super::{
     AskId, CacheEntry, CacheUse, CallId, CallOptions, CallTool, Complete, Config, Connection, Endpoint,
     EraChoice, Event, ExchangeId, Http, HttpOutput, HttpRequest, InputResponse, ListTools, Output,
@@ -10,7 +13,7 @@ use super::{
 };
 use crate::dialect::Revision;
 use crate::entropy::Seed;
-use crate::head::{End, ResponseHead};
+use crate::head::End;
 use crate::limits::Limits;
 use crate::model::Json;
 use crate::model::capabilities::{ClientCapabilities, ElicitationCapability, RootsCapability};
@@ -441,10 +444,13 @@ pub fn fuzz_http(data: &[u8]) {
                 let events = script.byte() & 1 == 0;
                 let answer = answer(&request.body, script.byte());
                 let status = if answer.is_some() { 200 } else { 202 };
-                http.handle_head(at, exchange, kind_head(status, events, script.byte() & 1 == 0));
+                let mut head = kind_head(status, events, script.byte() & 1 == 0);
+                let coded = nth & 64 > 0 && responses::compress(&mut head);
+                http.handle_head(at, exchange, head);
                 if let Some(answer) = answer.filter(|_| script.byte() % 8 > 0) {
                     let (before, after) = if events { ("id: 1\ndata: ", "\n\n") } else { ("", "") };
-                    http.handle_body(at, exchange, [before, &answer, after].concat().as_bytes());
+                    let body = [before, &answer, after].concat().into_bytes();
+                    http.handle_body(at, exchange, &if coded { responses::compressed(&body) } else { body });
                 }
                 http.handle_end(at, exchange, End::Complete);
             }
@@ -485,6 +491,7 @@ pub fn fuzz_http(data: &[u8]) {
                 let options = cache_use(script.byte());
                 match script.byte() % 7 {
                     5 | 6 => listen!(http, at, calls, script),
+                    0 if nth & 64 > 0 => http.reauthorized(),
                     0 => http.set_header("authorization", [script.byte() % 2 + b'a']),
                     1 => http.clear_cache(),
                     4 => assert!(http.learn_tool(&tool(script.byte())).is_ok(), "it has no annotation"),
@@ -567,31 +574,6 @@ fn drain(http: &mut Http, calls: &mut Calls, exchanges: &mut Vec<(ExchangeId, Ar
         }
     }
     calls.open.retain(|_, pending| http.take(pending).is_none());
-}
-
-fn kind_head(status: u16, events: bool, session: bool) -> ResponseHead {
-    let mut head = ResponseHead::new(status);
-    head.headers.push("Content-Type", if events { "text/event-stream" } else { "application/json" });
-    if session {
-        head.headers.push("Mcp-Session-Id", "s");
-    }
-    head
-}
-
-fn head(script: &mut Script<'_>) -> ResponseHead {
-    const STATUSES: [u16; 16] =
-        [200, 200, 200, 200, 200, 202, 307, 308, 303, 400, 401, 401, 403, 404, 405, 503];
-    let choice = script.byte();
-    let status = STATUSES.get(usize::from(choice % 16)).copied().unwrap_or(200);
-    let mut head = kind_head(status, choice & 16 == 0, choice & 32 == 0);
-    if choice & 64 == 0 {
-        head.headers.push("Mcp-Session-Id", "not one");
-    }
-    if choice & 32 == 0 {
-        head.headers.push("WWW-Authenticate", "Bearer");
-    }
-    head.headers.push("Location", if choice & 128 == 0 { "/other" } else { "http://evil.example/" });
-    head
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! A client on a byte stream: a child process, or any stream that carries one message a line.
 
+use std::future::poll_fn;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::task::Waker;
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use mcp_proto::client::{
@@ -34,6 +35,8 @@ pub(super) struct LineClient<R: Runtime> {
     /// Counts the streams; input from any but the last is no longer heard.
     stream: AtomicU64,
     waker: WakerSlot,
+    /// Of whoever waits before another process is started.
+    restarting: WakerSlot,
     turn: Turn,
     /// How long a process may take to exit.
     patience: Duration,
@@ -176,6 +179,7 @@ impl<R: Runtime> LineClient<R> {
             server: Mutex::new(Server { command, child: None }),
             stream: AtomicU64::new(0),
             waker: WakerSlot::default(),
+            restarting: WakerSlot::default(),
             turn: Turn::default(),
             patience,
             this: this.clone(),
@@ -239,7 +243,17 @@ impl<R: Runtime> LineClient<R> {
         let at = self.runtime.now().mono + after;
         loop {
             let timeout = self.lock().machine.poll_timeout();
-            self.runtime.sleep_until(timeout.map_or(at, |timeout| timeout.min(at))).await;
+            let mut sleep = self.runtime.sleep_until(timeout.map_or(at, |timeout| timeout.min(at)));
+            poll_fn(|cx| {
+                self.restarting.register(cx.waker());
+                // A call that has begun meanwhile may have less time.
+                let changed = {
+                    let machine = &self.lock().machine;
+                    machine.is_closed() || machine.poll_timeout() != timeout
+                };
+                if changed { Poll::Ready(()) } else { sleep.as_mut().poll(cx) }
+            })
+            .await;
             let now = self.runtime.now();
             if at <= now.mono || self.lock().machine.is_closed() {
                 break;
@@ -321,6 +335,7 @@ impl<R: Runtime> Link for LineClient<R> {
     fn turn(&self) {
         if self.deliver() != Done::ByAnother {
             self.waker.wake();
+            self.restarting.wake();
         }
     }
 }

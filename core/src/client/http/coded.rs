@@ -86,6 +86,10 @@ mod inflating {
                         CallError::Invalid { reason: format!("the response cannot be read: {reason}") }
                     }
                 };
+                // A refusal is one, however much is said of it.
+                if let Reading::Refusal { .. } = exchange.reading {
+                    return self.cut_short(now, id);
+                }
                 self.abort(id);
                 return self.conclude(now, purpose, Outcome::Failed(error));
             }

@@ -116,13 +116,14 @@ pub(super) struct Unusable(pub(super) String);
 impl Reading {
     /// How to read the body behind this head.
     pub(super) fn behind(head: &ResponseHead, config: &Config) -> Result<Self, Unusable> {
+        // Its status says enough, whatever the body is.
+        if !(200..300).contains(&head.status) {
+            return Ok(Self::Refusal { status: head.status, body: Vec::new() });
+        }
         if let Some(coding) = foreign_coding(head) {
             return Err(Unusable(format!(
                 "the response has the content coding `{coding}`, which was not asked for; asked for was `{ACCEPTED}`"
             )));
-        }
-        if !(200..300).contains(&head.status) {
-            return Ok(Self::Refusal { status: head.status, body: Vec::new() });
         }
         let kind = head.headers.text("content-type").map(media_type);
         match kind.as_deref() {

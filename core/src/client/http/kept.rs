@@ -16,6 +16,12 @@ impl Http {
         self.link.cache.clear();
     }
 
+    /// Whoever adds a token to requests has another, which may be somebody else's: results that were kept for whoever this
+    /// client was are forgotten (CACHE-18).
+    pub fn reauthorized(&mut self) {
+        self.link.reauthorize(None);
+    }
+
     /// Sets a field of all requests from now on, such as `Authorization` with another token, in the place of what
     /// [`Config::headers`](crate::client::Config::headers) have by this name. Results that were kept for whoever this client was are forgotten.
     pub fn set_header(&mut self, name: &str, value: impl AsRef<[u8]>) {

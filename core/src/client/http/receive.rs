@@ -7,6 +7,8 @@ use super::outcome::{Outcome, broken};
 use super::repeat::retry_after;
 use super::{ExchangeId, Http, LINGER, SessionId, State};
 use crate::client::asks::Asker;
+#[cfg(feature = "gzip")]
+use crate::client::event::Out;
 use crate::diagnostic::Diagnostic;
 use crate::error::CallError;
 use crate::head::{End, ResponseHead, declared_length};
@@ -133,6 +135,16 @@ impl Http {
             }
             Reading::Refusal { status, body } => self.refused(now, &exchange, *status, body),
             Reading::Nothing => {}
+        }
+    }
+
+    /// No more is wanted of a body that explains a refusal.
+    #[cfg(feature = "gzip")]
+    pub(super) fn cut_short(&mut self, now: Instant, id: ExchangeId) {
+        let Some(exchange) = self.remove(id) else { return };
+        self.link.events.act(Out::Abort(id));
+        if let Reading::Refusal { status, body } = &exchange.reading {
+            self.refused(now, &exchange, *status, body);
         }
     }
 

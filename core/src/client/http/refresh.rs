@@ -50,6 +50,8 @@ impl Http {
         let repeat = Repeat { call, tool: tool.into_owned(), error: error.clone(), status };
         flight.repeated = true;
         flight.exchange = None;
+        // What is kept of lists is of the past, and would teach it.
+        self.link.cache.notified("notifications/tools/list_changed", || None);
         // One list does for all whose tools it has not passed yet.
         if let Some(begun) = self.refreshes.values_mut().find(|refresh| refresh.pages == 0) {
             begun.calls.push(repeat);

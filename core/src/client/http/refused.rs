@@ -19,7 +19,7 @@ use alloc::vec::Vec;
 /// An exchange that waits. Its request is all that is kept of it.
 #[derive(Debug)]
 pub(super) struct Held {
-    purpose: Purpose,
+    pub(super) purpose: Purpose,
     request: Arc<HttpRequest>,
     revision: Option<Revision>,
     generation: u32,

@@ -213,7 +213,10 @@ impl Http {
     }
 
     pub(super) fn abort(&mut self, exchange: ExchangeId) {
-        self.forget_held(exchange);
+        if let Some(Purpose::Subscription(wire)) = self.forget_held(exchange).map(|held| held.purpose) {
+            self.streams.remove(&wire);
+            self.link.subscriptions.forget_stream(wire);
+        }
         self.cut(exchange);
     }
 

@@ -112,8 +112,11 @@ impl Http {
                     }
                 }
                 Todo::Retire(wire) | Todo::Over(wire) => {
-                    if let Some(&exchange) = self.streams.get(&wire) {
-                        self.cut_at(exchange, now + LINGER);
+                    match self.streams.get(&wire) {
+                        // Nothing can be on its way on one that waits to be asked for again.
+                        Some(&exchange) if self.is_held(exchange) => self.abort(exchange),
+                        Some(&exchange) => self.cut_at(exchange, now + LINGER),
+                        None => {}
                     }
                 }
                 Todo::Watch(uri, call) => {

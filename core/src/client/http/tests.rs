@@ -252,6 +252,7 @@ impl Peer {
     /// Nothing is kept of anything.
     fn is_empty(&mut self) {
         assert_eq!((self.http.calls(), self.http.exchanges(), self.http.link.asks.under_way()), (0, 0, 0));
+        assert!(self.http.streams.is_empty());
         assert!(self.http.flights.is_empty() && self.http.wakes.is_empty() && self.http.refreshes.is_empty());
         assert_eq!(self.http.poll_timeout(), None);
     }

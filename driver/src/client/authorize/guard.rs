@@ -392,11 +392,17 @@ impl Guard {
                 self.grant = Some(Arc::from(grant));
                 self.renewed = renewed;
                 self.number += 1;
+                // Even if nobody waits for it any more.
+                http.reauthorized();
                 // One that ends as it comes is used all the same, for as long as the server takes it.
                 let ends = self.grant.as_ref().is_some_and(|grant| grant.is_expiring(now));
                 self.pause = ends.then(|| now.mono + PAUSE);
             }
             Done::Kept(grant) => {
+                let token = |grant: &Grant| grant.access_token.clone();
+                if self.grant.as_deref().map(token) != grant.as_deref().map(token) {
+                    http.reauthorized();
+                }
                 self.grant = grant.map(Arc::from);
                 self.pause = Some(now.mono + PAUSE);
             }

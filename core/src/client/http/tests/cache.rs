@@ -55,6 +55,43 @@ fn a_fresh_list_is_not_asked_for_again() {
     peer.start(&ListTools::new());
 }
 
+/// CACHE-18: whoever has another token may be somebody else, whether or not a call waited for it.
+#[test]
+fn another_authorization_forgets_what_is_private() {
+    let mut peer = peer(config());
+    fill(&mut peer, &ListTools::new(), PRIVATE);
+    fill(&mut peer, &ListResources::new(), "{'resources':[],'ttlMs':5000,'cacheScope':'public'}");
+    let (on_its_way, sent) = peer.start(&ReadResource::new("x:a"));
+    peer.http.reauthorized();
+    peer.result(&sent, "{'contents':[],'ttlMs':5000,'cacheScope':'private'}");
+    peer.take(&on_its_way).unwrap();
+    hit(&mut peer, &ListResources::new());
+    peer.start(&ListTools::new());
+    peer.start(&ReadResource::new("x:a"));
+}
+
+/// HDR-51: a server that refuses the headers of a call has other tools than those that are kept of it, which are not
+/// given out any more and teach nothing.
+#[test]
+fn a_header_mismatch_makes_kept_lists_worthless() {
+    let mut peer = peer(config());
+    fill(&mut peer, &ListTools::new(), "{'tools':[],'nextCursor':'p2','ttlMs':5000,'cacheScope':'public'}");
+    fill(&mut peer, &ListTools::after("p2"), PUBLIC);
+    let (call, sent) = peer.start(&CallTool::with("saw", Map::from([("region", "eu")])));
+    peer.error(&sent, 400, "{'code':-32020,'message':'Header mismatch'}");
+    let listing = peer.one();
+    let schema = "{'type':'object','properties':{'region':{'type':'string','x-mcp-header':'Region'}}}";
+    peer.result(&listing, &format!("{{'tools':[{{'name':'saw','inputSchema':{schema}}}]}}"));
+    let again = peer.one();
+    assert_eq!(again.header("mcp-param-region"), Some("eu"));
+    peer.result(&again, "{'content':[]}");
+    peer.take(&call).unwrap();
+    // The tool is on another page now.
+    peer.start(&ListTools::after("p2"));
+    let (_, third) = peer.start(&CallTool::with("saw", Map::from([("region", "eu")])));
+    assert_eq!(third.header("mcp-param-region"), Some("eu"));
+}
+
 /// CACHE-25, CACHE-24: nothing is asked because time has passed.
 #[test]
 fn what_is_stale_is_asked_for_when_it_is_wanted() {

@@ -108,3 +108,32 @@ fn other_codings_are_named() {
         );
     }
 }
+
+/// B43: a refusal is what its status says, whatever its body is compressed with and comes to: it may be the reason to try
+/// the transport of before.
+#[test]
+fn a_refusal_is_one_however_it_is_compressed() {
+    let refusal = |status: u16, coding: &str| {
+        let mut head = ResponseHead::new(status);
+        head.headers.push("Content-Encoding", coding);
+        head
+    };
+    for (coding, body) in
+        [("br", b"??".to_vec()), ("gzip", b"no gzip".to_vec()), ("gzip", gzip(&[b' '; 1 << 21]))]
+    {
+        let (mut peer, pending, sent) = called();
+        peer.head(&sent, refusal(500, coding));
+        peer.http.handle_body(peer.now, sent.exchange, &body);
+        peer.end(&sent);
+        let error = peer.take(&pending).unwrap_err();
+        assert!(error.to_string().contains("HTTP status 500"), "{coding}: {error}");
+        peer.none();
+        peer.is_empty();
+        let mut peer = Peer::new(config().era(EraChoice::Legacy));
+        let initialize = peer.one();
+        peer.head(&initialize, refusal(405, coding));
+        peer.http.handle_body(peer.now, initialize.exchange, &body);
+        peer.end(&initialize);
+        assert_eq!(peer.one().method(), "GET", "{coding}");
+    }
+}

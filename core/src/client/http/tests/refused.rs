@@ -399,6 +399,32 @@ fn the_order_of_polling_does_not_matter() {
     assert_eq!(visit(false, true), expected);
 }
 
+/// SUB-11: a stream that another replaces while it is held is not asked for again, and neither is one that is taken back;
+/// nothing is kept of them.
+#[test]
+fn a_held_subscription_that_nobody_wants_is_let_go() {
+    let wanted = || crate::model::subscriptions::SubscriptionFilter::new().tools_list_changed(true);
+    for before_it_was_sent in [false, true] {
+        let mut peer = Peer::modern_with(authorizing());
+        let id = peer.http.listen(peer.now, wanted()).unwrap();
+        let listen = peer.one();
+        if before_it_was_sent {
+            assert!(peer.http.hold(peer.now, listen.exchange));
+        } else {
+            peer.refuse(&listen, 401);
+        }
+        peer.http.relisten(peer.now, id, wanted().prompts_list_changed(true)).unwrap();
+        let second = peer.one();
+        assert_eq!(peer.http.held(), 0);
+        peer.http.repeat(peer.now, listen.exchange);
+        peer.none();
+        peer.http.unlisten(peer.now, id);
+        assert!(peer.aborted().contains(&second.exchange));
+        peer.wait(2_000);
+        peer.is_empty();
+    }
+}
+
 /// AUTH-05: a subscription that is refused for want of authorization waits, too: the time for its acknowledgement
 /// stands still, and whoever ends it meanwhile ends it.
 #[test]
