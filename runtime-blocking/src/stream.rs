@@ -77,3 +77,22 @@ impl fmt::Debug for Stream {
         f.debug_struct("Stream").finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+    use std::time::Duration;
+
+    use super::Stream;
+
+    /// P09: an answer that is written in pieces does not wait for its first one to be confirmed.
+    #[test]
+    fn sockets_do_not_delay() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let socket = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let same = socket.try_clone().unwrap();
+        assert!(!same.nodelay().unwrap());
+        let _stream = Stream::socket(socket, Duration::from_secs(1)).unwrap();
+        assert!(same.nodelay().unwrap());
+    }
+}

@@ -141,4 +141,15 @@ mod tests {
         smol::block_on(reader.read_to_end(&mut read)).unwrap();
         assert_eq!(read, b"x");
     }
+
+    /// P09: an answer that is written in pieces does not wait for its first one to be confirmed.
+    #[test]
+    fn sockets_do_not_delay() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let socket = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let same = socket.try_clone().unwrap();
+        assert!(!same.nodelay().unwrap());
+        let _stream = super::Stream::socket(async_io::Async::new(socket).unwrap()).unwrap();
+        assert!(same.nodelay().unwrap());
+    }
 }

@@ -98,3 +98,21 @@ impl fmt::Debug for Stream {
         f.debug_struct("Stream").finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::{TcpListener, TcpStream};
+
+    use super::Stream;
+
+    /// P09: an answer that is written in pieces does not wait for its first one to be confirmed.
+    #[tokio::test]
+    async fn sockets_do_not_delay() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let socket = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap().into_std().unwrap();
+        let same = socket.try_clone().unwrap();
+        assert!(!same.nodelay().unwrap());
+        let _stream = Stream::socket(TcpStream::from_std(socket).unwrap()).unwrap();
+        assert!(same.nodelay().unwrap());
+    }
+}

@@ -195,6 +195,9 @@ pub struct ResponseBody {
     timer: Timer,
 }
 
+/// Taken out of an exchange at once, at the most.
+const FRAME: usize = 64 << 10;
+
 impl Body for ResponseBody {
     type Data = Bytes;
     type Error = Infallible;
@@ -211,8 +214,9 @@ impl Body for ResponseBody {
         loop {
             let mut data = Bytes::new();
             exchange.transmit(&mut |bytes| {
-                data = Bytes::copy_from_slice(bytes);
-                bytes.len()
+                // All of a long answer would be there twice for as long as its reader is slow.
+                data = Bytes::copy_from_slice(bytes.get(..FRAME).unwrap_or(bytes));
+                data.len()
             });
             if !data.is_empty() {
                 this.left = this.left.map(|left| left.saturating_sub(data.len() as u64));

@@ -59,7 +59,7 @@ pub struct ExchangeHandle<R: Runtime> {
     /// Whether a task of its own keeps the time for it then, and that task.
     timed: AtomicBool,
     timer: WakerSlot,
-    /// Whoever asks a store on its behalf, for when it is over.
+    /// Whoever asks a store on its behalf, for when it is over; one at a time.
     gone: WakerSlot,
     this: Weak<Self>,
 }

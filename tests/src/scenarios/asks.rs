@@ -28,7 +28,7 @@ fn seat_and_confirm(key: &str, _: &Value) -> Option<Value> {
     }
 }
 
-/// MRTR-01, MRTR-19, ELIC-07, ELIC-10: the same handlers ask both clients and come to the same, and what is to be
+/// MRTR-01, MRTR-19, ELIC-07, ELIC-10, RPC-25: the same handlers ask both clients and come to the same, and what is to be
 /// done once is done once.
 pub fn one_handler_asks_clients_of_both_eras<K: Kit>(_: &str) {
     for version in SPEECHES {
@@ -140,7 +140,7 @@ pub fn answers_that_do_not_fit_are_not_taken<K: Kit>(_: &str) {
     assert_eq!(outcome.text(), "the client answered with error -1");
 }
 
-/// META-16, MRTR-08, ELIC-05, SAMP-04, ROOT-09: nothing is asked of a client that did not declare it, and it is told
+/// META-15, META-16, VER-23, MRTR-08, ELIC-05, SAMP-04, ROOT-09: nothing is asked of a client that did not declare it, and it is told
 /// all that it lacks.
 pub fn clients_are_told_what_they_lack<K: Kit>(_: &str) {
     let (mut modern, _) = peer::<K>(None, r#"{"elicitation":{"url":{}}}"#);
@@ -187,7 +187,7 @@ pub fn states_are_taken_as_they_were_given_only<K: Kit>(_: &str) {
     assert_eq!(holds.load(Ordering::SeqCst), 1);
 }
 
-/// RES-10, MRTR-02: prompts and resources ask as tools do.
+/// RES-10, MRTR-02, PROMPT-12, TOOL-36: prompts and resources ask as tools do.
 pub fn prompts_and_resources_ask<K: Kit>(_: &str) {
     for version in SPEECHES {
         let (mut peer, _) = peer::<K>(version, ALL);

@@ -106,7 +106,8 @@ fn an_unreadable_answer_is_an_error() {
     assert!(matches!(error_of(&mut client, ask), AskError::Invalid { .. }));
 }
 
-/// The bound in time is the one of the limits or the one that was given; then the client is told.
+/// CAN-20, CAN-22, CAN-24, ERR-11: the bound in time is the one of the limits or the one that was given; then the client
+/// is told, and whoever has asked can tell that from an answer.
 #[test]
 fn an_ask_is_given_up_after_its_time() {
     let (mut client, call) = asking(V);

@@ -7,7 +7,7 @@ fn asks() -> InputRequiredResult {
     InputRequiredResult::new().ask("dirs", InputRequest::ListRoots).request_state("s")
 }
 
-/// MRTR-04, MRTR-05, MRTR-07, MRTR-09
+/// MRTR-04, MRTR-05, MRTR-07, MRTR-09, RPC-13
 #[test]
 fn a_result_may_ask_for_input() {
     let mut client = Client::new(config());

@@ -233,3 +233,23 @@ fn each_stream_speaks_of_its_request_only() {
     [&mut one, &mut other].into_iter().for_each(|trip| web.drive(trip));
     assert!(!one.ended && other.ended && other.field("content-type") == "application/json");
 }
+
+/// LOG-11: the levels have the names of syslog, data is any JSON, and a logger need not be named.
+#[test]
+fn logs_are_of_eight_levels_and_of_any_data() {
+    use LoggingLevel::{Alert, Critical, Debug, Emergency, Error, Info, Notice, Warning};
+    let mut web = Web::new(config());
+    let mut trip = web.ask(call_head(), &modern_call(r#""io.modelcontextprotocol/logLevel":"debug","#));
+    let levels = [Debug, Info, Notice, Warning, Error, Critical, Alert, Emergency];
+    let data = ["null", "1", "\"x\"", "[]", "{\"a\":1}", "true", "0.5", "\"\""];
+    for (level, data) in levels.into_iter().zip(data) {
+        let log = LoggingMessageNotificationParams::new(level, Json::parse(data).unwrap());
+        trip.exchange.log(now(), trip.calls[0].0, &log);
+    }
+    web.drive(&mut trip);
+    let names = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+    for ((event, name), data) in trip.events().into_iter().zip(names).zip(data) {
+        assert!(event.contains(&format!(r#""params":{{"level":"{name}","data":{data}}}"#)), "{event}");
+    }
+    assert_eq!(trip.events().len(), 8);
+}
