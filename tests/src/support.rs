@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 use std::future::poll_fn;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, mpsc};
 use std::task::{Poll, Waker};
@@ -213,10 +213,14 @@ impl Answer {
 
 impl Raw {
     pub fn connect(url: &str) -> Self {
+        Self::try_connect(url).unwrap()
+    }
+
+    pub fn try_connect(url: &str) -> std::io::Result<Self> {
         let address = url.strip_prefix("http://").unwrap().split('/').next().unwrap();
-        let socket = TcpStream::connect(address).unwrap();
-        socket.set_read_timeout(Some(DEADLINE)).unwrap();
-        Self { reader: BufReader::new(socket) }
+        let socket = TcpStream::connect(address)?;
+        socket.set_read_timeout(Some(DEADLINE))?;
+        Ok(Self { reader: BufReader::new(socket) })
     }
 
     pub fn write(&mut self, text: &str) {
@@ -303,7 +307,11 @@ impl Raw {
 
     /// Whether the other side ends the connection, in order or not, before it says anything.
     pub fn is_closed(&mut self) -> bool {
-        self.reader.read(&mut [0; 1]).map_or(true, |count| count == 0)
+        match self.reader.read(&mut [0; 1]) {
+            Ok(count) => count == 0,
+            // That it did not happen in time is no end.
+            Err(error) => !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut),
+        }
     }
 
     /// Sends a request without a body.

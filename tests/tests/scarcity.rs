@@ -1,19 +1,19 @@
-//! Runtimes that have no place for more work.
+//! Runtimes that have no place for more work, and one on which a server is stopped at the worst moment.
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_blocking::{Listener, Stream, Threads};
 use mcp_driver::{
     Blocking, BoxFuture, CallError, Calls, Client, Command, Endpoint, EraChoice, Instant, Job, Now, Process,
-    Runtime, Server, Stdio, block_on,
+    Runtime, Server, Stdio, Stop, block_on,
 };
 use mcp_tests::kit::{Kit, OnBlocking, background};
 use mcp_tests::rig;
-use mcp_tests::support::{DEADLINE, Events, Gate, SOON, within};
+use mcp_tests::support::{DEADLINE, Events, Gate, Raw, SOON, within};
 use serde_json::json;
 
 /// Threads, until there are no more.
@@ -21,6 +21,8 @@ use serde_json::json;
 struct Scarce {
     threads: Threads,
     exhausted: Arc<AtomicBool>,
+    /// Stopped as soon as a connection is accepted.
+    stops: Arc<Mutex<Option<Stop>>>,
 }
 
 impl Scarce {
@@ -65,7 +67,13 @@ impl Runtime for Scarce {
     }
 
     fn accept(&self, listener: Listener) -> BoxFuture<(Listener, io::Result<Stream>)> {
-        self.threads.accept(listener)
+        let (accepted, stops) = (self.threads.accept(listener), self.stops.clone());
+        Box::pin(async move {
+            let accepted = accepted.await;
+            let stop = stops.lock().unwrap().take();
+            stop.inspect(Stop::stop);
+            accepted
+        })
     }
 
     fn stdio(&self, stdio: Stdio) -> io::Result<Stream> {
@@ -147,5 +155,28 @@ fn a_client_without_a_place_fails_at_once() {
     });
     assert!(error.contains("given up"), "{error}");
     stop.stop();
+    served.join().unwrap();
+}
+
+/// HTTPL-60: a server that is stopped while it takes a connection closes those behind it as well, although a call goes on.
+#[test]
+fn nobody_waits_for_a_server_that_was_stopped_while_it_accepted() {
+    let (runtime, gate) = (Scarce::default(), Gate::default());
+    let (tell, events) = Events::new();
+    let server = rig::server(move |event| tell.tell(event), &gate).runtime(runtime.clone());
+    let server = server.bind_http("127.0.0.1:0").unwrap();
+    let (url, stop) = (server.url(), server.stop_handle());
+    let served = background::<OnBlocking, _>(move || server.serve());
+    let client = Client::<Scarce>::builder("scarcity", "1").runtime(runtime.clone()).era(EraChoice::Modern);
+    let client = client.http(&url).unwrap();
+    let running = background::<OnBlocking, _>(move || client.call_tool("wait", json!({})));
+    events.expect("wait started");
+    *runtime.stops.lock().unwrap() = Some(stop);
+    assert!(Raw::connect(&url).is_closed());
+    // Refused, or closed without a word.
+    assert!(Raw::try_connect(&url).map_or(true, |mut late| late.is_closed()));
+    assert!(served.peek().is_none(), "a call is still running");
+    gate.open();
+    assert_eq!(running.join().unwrap().text(), "waited");
     served.join().unwrap();
 }

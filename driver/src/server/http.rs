@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Poll, Waker};
@@ -400,53 +401,12 @@ impl<R: Runtime> HttpServer<R> {
     }
 
     async fn accept_all(self) {
-        let Self { service, mut listener, stop, .. } = self;
+        let Self { service, listener, stop, .. } = self;
         let runtime = service.runtime().clone();
         let mut janitor = Box::pin(keep_time(runtime.clone(), Arc::new(Janitor(service.clone()))));
         // A server that is dropped while it serves leaves no connection behind.
         let _stop_when_dropped = StopOnDrop(stop.clone());
-        let mut backoff = Backoff::default();
-        while !stop.is_stopped() {
-            // At the bound, further connections wait in the operating system until one ends.
-            poll_fn(|cx| {
-                let _ = janitor.as_mut().poll(cx);
-                stop.register(cx.waker());
-                let room = stop.open() < service.config().limits.accepted;
-                if room || stop.is_stopped() { Poll::Ready(()) } else { Poll::Pending }
-            })
-            .await;
-            let mut accepted = runtime.accept(listener);
-            let next = poll_fn(|cx| {
-                let _ = janitor.as_mut().poll(cx);
-                stop.register(cx.waker());
-                if stop.is_stopped() {
-                    return Poll::Ready(None);
-                }
-                accepted.as_mut().poll(cx).map(Some)
-            });
-            let Some((back, stream)) = next.await else {
-                break;
-            };
-            listener = back;
-            match stream {
-                Ok(stream) => {
-                    backoff = Backoff::default();
-                    connection::serve(&service, &stop, stream);
-                }
-                // Out of descriptors, or a connection that was reset before it was taken: neither ends the
-                // server, but trying again at once would spin.
-                Err(error) => {
-                    service.shared().report(&Report::ours("accepting a connection", error.to_string()));
-                    let mut pause = runtime.sleep_until(runtime.now().mono + backoff.next());
-                    poll_fn(|cx| {
-                        let _ = janitor.as_mut().poll(cx);
-                        stop.register(cx.waker());
-                        if stop.is_stopped() { Poll::Ready(()) } else { pause.as_mut().poll(cx) }
-                    })
-                    .await;
-                }
-            }
-        }
+        accept(&service, &stop, listener, &mut janitor).await;
         // Calls whose clients have left go on without a connection.
         let left = Left(&*service);
         let mut finished = Box::pin(stop.finish(&runtime, &left));
@@ -455,6 +415,59 @@ impl<R: Runtime> HttpServer<R> {
             finished.as_mut().poll(cx)
         })
         .await;
+    }
+}
+
+/// Accepts connections until the server is stopped. Then nobody listens any more: those that wait in the operating system
+/// are closed, and do not wait until what runs has come to its end.
+async fn accept<R: Runtime>(
+    service: &Arc<HttpService<R>>,
+    stop: &Arc<StopState>,
+    mut listener: R::Listener,
+    janitor: &mut (impl Future<Output = ()> + Unpin),
+) {
+    let runtime = service.runtime();
+    let mut backoff = Backoff::default();
+    while !stop.is_stopped() {
+        // At the bound, further connections wait in the operating system until one ends.
+        poll_fn(|cx| {
+            let _ = Pin::new(&mut *janitor).poll(cx);
+            stop.register(cx.waker());
+            let room = stop.open() < service.config().limits.accepted;
+            if room || stop.is_stopped() { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+        let mut accepted = runtime.accept(listener);
+        let next = poll_fn(|cx| {
+            let _ = Pin::new(&mut *janitor).poll(cx);
+            stop.register(cx.waker());
+            if stop.is_stopped() {
+                return Poll::Ready(None);
+            }
+            accepted.as_mut().poll(cx).map(Some)
+        });
+        let Some((back, stream)) = next.await else {
+            break;
+        };
+        listener = back;
+        match stream {
+            Ok(stream) => {
+                backoff = Backoff::default();
+                connection::serve(service, stop, stream);
+            }
+            // Out of descriptors, or a connection that was reset before it was taken: neither ends the
+            // server, but trying again at once would spin.
+            Err(error) => {
+                service.shared().report(&Report::ours("accepting a connection", error.to_string()));
+                let mut pause = runtime.sleep_until(runtime.now().mono + backoff.next());
+                poll_fn(|cx| {
+                    let _ = Pin::new(&mut *janitor).poll(cx);
+                    stop.register(cx.waker());
+                    if stop.is_stopped() { Poll::Ready(()) } else { pause.as_mut().poll(cx) }
+                })
+                .await;
+            }
+        }
     }
 }
 
