@@ -1,7 +1,12 @@
 //! A server that changes while it serves, and that is not the same for everybody: a shop whose keeper opens and
 //! closes it. Customers see no tools but those for them, and hear when these change.
 //!
-//! `cargo run --example tokio_registry`, and `cargo run --example tokio_registry -- --keeper`; over stdio.
+//! Over stdio, so that a client has to start it, such as the tour:
+//!
+//! ```text
+//! cargo run --example tour -- --trace --spawn cargo run --example tokio_registry
+//! cargo run --example tour -- --trace --spawn cargo run --example tokio_registry -- --keeper
+//! ```
 
 use mcp_tokio::{Bus, Change, Context, Item, Listener, LocalBus, Principal, Server, Tool, ToolError, Viewer};
 

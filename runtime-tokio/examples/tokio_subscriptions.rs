@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! cargo run --example tokio_subscriptions
+//! cargo run --example tokio_listen
 //! curl -N http://127.0.0.1:8000/mcp -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' \
 //!   -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: subscriptions/listen' -d '{"jsonrpc":"2.0","id":1,
 //!   "method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"resourceSubscriptions":

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mcp_driver::auth::{Authorize, Config, FileStore};
 use mcp_driver::{
-    AuthRefusal, BearerToken, Calls, ClientBuilder, Context, Error, Grant, Principal, ResourceServer, Stop,
-    Tool, model::ContentBlock,
+    AuthRefusal, BearerToken, Calls, ClientBuilder, Context, EraChoice, Error, Grant, Principal,
+    ResourceServer, Stop, Tool, model::ContentBlock,
 };
 use mcp_tests::authorization_server::{AuthorizationServer, browse};
 use mcp_tests::kit::{Background, Client, Kit, OnBlocking, OnSmol, OnTokio, Server, background};
 use mcp_tests::scenarios::asks::{ALL, Peer, SPEECHES, accept};
-use mcp_tests::support::{Port, Raw};
+use mcp_tests::support::{Events, Port, Raw};
 use serde_json::{Value, json};
 
 #[path = "../../runtime-blocking/examples/blocking_authorize.rs"]
@@ -35,6 +35,9 @@ mod tokio_axum;
 #[path = "../../runtime-tokio/examples/tokio_hygiene.rs"]
 #[expect(dead_code, reason = "it is a program")]
 mod tokio_hygiene;
+#[path = "../../runtime-tokio/examples/tokio_listen.rs"]
+#[expect(dead_code, reason = "it is a program")]
+mod tokio_listen;
 #[path = "../../runtime-tokio/examples/tokio_registry.rs"]
 #[expect(dead_code, reason = "it is a program")]
 mod tokio_registry;
@@ -289,6 +292,27 @@ fn listeners_hear_what_changes() {
     served.stop.stop();
     raw.expect("\"result\"");
     served.end();
+}
+
+#[test]
+fn a_client_listens_in_either_era() {
+    for era in [EraChoice::Modern, EraChoice::Legacy] {
+        let (server, registry, _) = tokio_subscriptions::server();
+        let served = served::<OnTokio>(server);
+        let (tell, events) = Events::new();
+        let url = served.url.clone();
+        let listening = background::<OnTokio, _>(move || {
+            OnTokio::block_on(tokio_listen::listen(&url, era, |line| tell.tell(line)))
+        });
+        events.expect("listening");
+        registry.change(|offer| tokio_subscriptions::offer_door(offer, true)).unwrap();
+        events.expect("the tools are [\"open_door\"]");
+        registry.resource_updated("kiln://temperature");
+        events.expect("Resource(\"kiln://temperature\") has changed");
+        served.end();
+        // A modern server says that it was the end; a legacy one is just gone.
+        drop(listening);
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::{ExchangeId, Http, HttpRequest, LINGER, SessionId, State};
 use crate::client::calls::CallId;
 use crate::client::negotiate::{Answer, Step};
 use crate::error::{CallError, ErrorObject, code};
-use crate::head::ResponseHead;
+use crate::head::{RequestHead, ResponseHead};
 use crate::model::Json;
 use crate::text;
 use crate::time::Instant;
@@ -57,7 +57,7 @@ impl Http {
         }
         let outcome = match error {
             Some(error) => Outcome::Error(error, Some(status)),
-            None => Outcome::Failed(refusal(status, body)),
+            None => Outcome::Failed(refusal(&exchange.request.head, status, body)),
         };
         if let (Purpose::Opening, Outcome::Failed(error)) = (purpose, &outcome)
             && matches!(status, 429 | 502..=504)
@@ -243,10 +243,28 @@ pub(super) fn broken(reason: String) -> CallError {
     CallError::Broken { reason, unsent: false }
 }
 
+/// Whether a body holds what is in the `Authorization` of its request, or whatever else looks like one.
+fn repeats_secret(head: &RequestHead, body: &str) -> bool {
+    let sent = head.headers.text("authorization").and_then(|value| value.split(' ').next_back());
+    let body = body.to_ascii_lowercase();
+    let names = ["authorization:", "authorization\"", "bearer ", "dpop "];
+    let after = |name: &str| body.split(name).skip(1).any(|rest| long_word(rest));
+    sent.is_some_and(|secret| !secret.is_empty() && body.contains(&secret.to_ascii_lowercase()))
+        || names.into_iter().any(after)
+}
+
+/// Whether a text begins with something as long as a token, after at most one short word such as `Basic`.
+fn long_word(text: &str) -> bool {
+    let words = text.split([' ', '"', ':', ',', '\r', '\n']).filter(|word| !word.is_empty());
+    words.take(2).any(|word| word.len() >= 16)
+}
+
 /// An error status whose body is no JSON-RPC error.
-fn refusal(status: u16, body: &[u8]) -> CallError {
+fn refusal(head: &RequestHead, status: u16, body: &[u8]) -> CallError {
     let said = match core::str::from_utf8(body).map(str::trim) {
         Ok("") => String::new(),
+        // Some on the way repeat the request that they refuse.
+        Ok(body) if repeats_secret(head, body) => ", with a body that repeats credentials".to_owned(),
         Ok(body) => format!(": {}", text::excerpt(body)),
         Err(_) => ", with a body that is not text".to_owned(),
     };

@@ -120,3 +120,24 @@ fn answers_outlive_one_that_fails() {
         "{responses}"
     );
 }
+
+/// SEC: who refuses a request may repeat it; what it was authorized by gets into no error.
+#[test]
+fn credentials_in_a_refusal_are_not_passed_on() {
+    let legacy = config().header("Authorization", "Bearer s3cret").era(EraChoice::Legacy);
+    for (body, shown) in [
+        ("no such tenant: s3cret", false),
+        ("POST /mcp\r\nauthorization: bearer S3CRET", false),
+        ("{\"headers\":{\"Authorization\":\"Basic dXNlcjpwYXNzd29yZDEyMw==\"}}", false),
+        ("denied for DPoP eyJhbGciOiJIUzI1NiJ9.e30.x", false),
+        ("a bearer token is needed", true),
+        ("out of order", true),
+    ] {
+        let mut peer = Peer::legacy_with(legacy.clone());
+        let (pending, sent) = peer.start(&CallTool::new("a"));
+        peer.whole(&sent, ResponseHead::new(400), body);
+        let error = peer.take(&pending).unwrap_err().to_string();
+        assert_eq!(error.contains(body), shown, "{error}");
+        assert!(error.contains("HTTP status 400") && !error.to_lowercase().contains("s3cret"), "{error}");
+    }
+}
