@@ -34,7 +34,8 @@ impl Full {
 
 fn impatient<K: Kit>(era: EraChoice) -> ClientBuilder<K::Runtime> {
     let mut limits = Limits::default();
-    limits.handshake = Duration::from_millis(100);
+    // Others do take connections, and a busy machine has to get round to that.
+    limits.handshake = Duration::from_secs(1);
     limits.retries = 0;
     builder::<K>(era).limits(limits).proxy(Proxy::none())
 }
@@ -45,7 +46,7 @@ pub fn a_server_that_takes_no_connection_is_given_up<K: Kit>(_: &str) {
     for era in ERAS {
         let url = format!("http://{}/mcp", full.address);
         let error = within(DEADLINE / 2, || K::wait(impatient::<K>(era).http(url)).unwrap_err().to_string());
-        let (port, bound) = (full.address.port().to_string(), "no answer within 100ms");
+        let (port, bound) = (full.address.port().to_string(), "no answer within 1s");
         assert!(error.contains("127.0.0.1") && error.contains(&port) && error.contains(bound), "{error}");
     }
 }
@@ -82,7 +83,7 @@ pub fn a_flow_gives_up_whoever_takes_no_connection<K: Kit>(_: &str) {
     let client = impatient::<K>(EraChoice::Modern).authorize(Authorize::new(Config::new("Spokes")));
     let error = within(DEADLINE / 2, || K::wait(client.http(url)).unwrap_err().to_string());
     let place = format!("cannot connect to 127.0.0.1, port {}", full.address.port());
-    assert!(error.contains(&place) && error.contains("no answer within 100ms"), "{error}");
+    assert!(error.contains(&place) && error.contains("no answer within 1s"), "{error}");
 }
 
 /// What a flow asks for ends with the flow: a server that takes requests and does not answer them is hung up on.
@@ -97,7 +98,8 @@ pub fn a_flow_that_is_over_asks_nobody_any_more<K: Kit>(_: &str) {
         tell.tell(format!("closed after {}", String::from_utf8_lossy(&seen)));
     });
     let mut limits = Limits::default();
-    limits.authorization = Duration::from_millis(300);
+    // By then it has asked, on a busy machine as well.
+    limits.authorization = Duration::from_secs(4);
     // It would be the end of the request as well, a minute later than anybody waits here.
     limits.request = DEADLINE * 2;
     let client = builder::<K>(EraChoice::Modern).limits(limits).proxy(Proxy::none());
