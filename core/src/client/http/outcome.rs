@@ -248,7 +248,7 @@ fn repeats_secret(head: &RequestHead, body: &str) -> bool {
     let sent = head.headers.text("authorization").and_then(|value| value.split(' ').next_back());
     let body = body.to_ascii_lowercase();
     let names = ["authorization:", "authorization\"", "bearer ", "dpop "];
-    let after = |name: &str| body.split(name).skip(1).any(|rest| long_word(rest));
+    let after = |name: &str| body.split(name).skip(1).any(long_word);
     sent.is_some_and(|secret| !secret.is_empty() && body.contains(&secret.to_ascii_lowercase()))
         || names.into_iter().any(after)
 }
