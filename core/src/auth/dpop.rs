@@ -48,13 +48,17 @@ impl Dpop {
         Self { signer: self.signer.clone(), entropy, nonces: self.nonces.clone() }
     }
 
-    /// Takes in what a response says of nonces: the next proof for its origin will hold it (AUTHX-24).
-    pub fn learn(&mut self, url: &Url, headers: &Headers) {
-        let Some(nonce) = challenge::nonce(headers) else { return };
+    /// Takes in what a response says of nonces: the next proof for its origin will hold it (AUTHX-24). Whether it is
+    /// another nonce than before.
+    pub fn learn(&mut self, url: &Url, headers: &Headers) -> bool {
+        let Some(nonce) = challenge::nonce(headers) else { return false };
         let origin = url.origin();
-        if self.nonces.len() < NONCES || self.nonces.contains_key(&origin) {
-            self.nonces.insert(origin, nonce);
+        let known = self.nonces.get(&origin);
+        if known == Some(&nonce) || (known.is_none() && self.nonces.len() >= NONCES) {
+            return false;
         }
+        self.nonces.insert(origin, nonce);
+        true
     }
 
     pub(super) fn algorithm(&self) -> &str {

@@ -472,6 +472,7 @@ impl Http {
             Step::Settled(details) => {
                 let deadline = now + limits.probe;
                 self.link.connect(*details);
+                self.greeted();
                 self.notify(now, request::INITIALIZED.to_vec(), Purpose::Initialized);
                 self.state = State::Announcing { deadline };
             }

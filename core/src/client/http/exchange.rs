@@ -76,6 +76,14 @@ impl Purpose {
         }
     }
 
+    /// The call whose time stands still while it is held.
+    pub(super) fn waiting(self) -> Option<CallId> {
+        match self {
+            Self::Answer(_, call) => call,
+            purpose => purpose.call(),
+        }
+    }
+
     /// Whether the message is not answered, so that only the status counts.
     pub(super) fn is_unanswered(self) -> bool {
         matches!(self, Self::Initialized | Self::Answer(..) | Self::Notice | Self::Delete)

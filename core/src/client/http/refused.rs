@@ -131,17 +131,16 @@ impl Http {
             status,
             until,
         };
+        self.delay(now, purpose, until);
         self.held.insert(id, held);
         self.wakes.insert((until, Wake::Held(id)));
-        self.delay(purpose, span);
         true
     }
 
     /// Takes an exchange out of those that are held; its time goes on where it stood.
     pub(super) fn release(&mut self, now: Instant, id: ExchangeId) -> Option<Held> {
         let held = self.forget_held(id)?;
-        let unused = held.until.saturating_since(now);
-        self.hasten(now, held.purpose, unused);
+        self.hasten(now, held.purpose, held.until);
         Some(held)
     }
 
@@ -163,6 +162,16 @@ impl Http {
     /// Lets go of held answers that the server has ceased to wait for.
     pub(super) fn drop_answers(&mut self, now: Instant) {
         let stale = self.held.iter().filter(|(_, held)| !self.is_awaited(held.purpose));
+        let stale: Vec<_> = stale.map(|(&id, _)| id).collect();
+        stale.into_iter().for_each(|id| drop(self.release(now, id)));
+    }
+
+    /// Lets go of what is held of a session, calls apart, while that is still the session which there is: another one begins
+    /// with an opening of its own.
+    pub(super) fn drop_opening(&mut self, now: Instant) {
+        let calls =
+            |purpose: Purpose| purpose.call().is_some() || matches!(purpose, Purpose::Subscription(_));
+        let stale = self.held.iter().filter(|(_, held)| !calls(held.purpose));
         let stale: Vec<_> = stale.map(|(&id, _)| id).collect();
         stale.into_iter().for_each(|id| drop(self.release(now, id)));
     }
@@ -226,16 +235,21 @@ impl Http {
         openings.map(|held| held.until.saturating_since(now)).max().unwrap_or_default()
     }
 
-    /// Whoever waits for an exchange has so much more time.
-    fn delay(&mut self, purpose: Purpose, span: Duration) {
+    /// Until when a call waits for what is held for it: however much that is, its time stands still once.
+    fn call_waits(&self, call: CallId) -> Option<Instant> {
+        let held = self.held.values().filter(|held| held.purpose.waiting() == Some(call));
+        held.map(|held| held.until).max()
+    }
+
+    /// Whoever waits for an exchange that is about to be held has more time.
+    fn delay(&mut self, now: Instant, purpose: Purpose, until: Instant) {
+        let span = until.saturating_since(now);
         let opens = self.opens(purpose);
-        if let Purpose::Answer(_, Some(call)) = purpose {
-            self.link.calls.delay(call, span);
+        if let Some(call) = purpose.waiting().filter(|_| !opens) {
+            let from = self.call_waits(call).unwrap_or(now).max(now);
+            self.link.calls.delay(call, until.saturating_since(from));
         }
         if let Some(call) = purpose.call() {
-            if !opens {
-                self.link.calls.delay(call, span);
-            }
             if let Some(resume) = self.flights.get_mut(&call).and_then(|flight| flight.resume.as_mut()) {
                 resume.until = resume.until + span;
             }
@@ -251,16 +265,15 @@ impl Http {
         }
     }
 
-    /// It was not needed, after all.
-    fn hasten(&mut self, now: Instant, purpose: Purpose, unused: Duration) {
+    /// It was not needed, after all: it is held no longer.
+    fn hasten(&mut self, now: Instant, purpose: Purpose, until: Instant) {
+        let unused = until.saturating_since(now);
         let opens = self.opens(purpose);
-        if let Purpose::Answer(_, Some(call)) = purpose {
-            self.link.calls.hasten(now, call, unused);
+        if let Some(call) = purpose.waiting().filter(|_| !opens) {
+            let from = self.call_waits(call).unwrap_or(now).max(now);
+            self.link.calls.hasten(now, call, until.saturating_since(from));
         }
         if let Some(call) = purpose.call() {
-            if !opens {
-                self.link.calls.hasten(now, call, unused);
-            }
             if let Some(resume) = self.flights.get_mut(&call).and_then(|flight| flight.resume.as_mut()) {
                 resume.until = resume.until.saturating_sub(unused).max(now);
             }

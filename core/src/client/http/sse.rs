@@ -31,6 +31,8 @@ pub(super) struct Sse {
     /// The handshake is to offer this revision.
     revision: Revision,
     why: Why,
+    /// Whether a handshake was made on such a stream.
+    greeted: bool,
     /// Since when there is a stream.
     since: Option<Instant>,
     /// What the server said about reconnecting.
@@ -92,10 +94,11 @@ impl Http {
         let deadline = now + if matches!(why, Why::Told) { limits.request } else { limits.probe };
         self.offered_session = None;
         let before = self.sse.take();
-        let (lost, retry) = before.map_or((None, None), |before| (before.lost, before.retry));
+        let (greeted, lost, retry) =
+            before.map_or((false, None, None), |before| (before.greeted, before.lost, before.retry));
         let head = self.plain_head("GET", None);
         let stream = self.send(Purpose::Stream, HttpRequest { head, body: Vec::new() }, None);
-        self.sse = Some(Sse { stream, messages: None, revision, why, since: None, retry, lost });
+        self.sse = Some(Sse { stream, messages: None, revision, why, greeted, since: None, retry, lost });
         self.state = State::Finding { deadline };
     }
 
@@ -244,9 +247,16 @@ impl Http {
         }
     }
 
+    /// A handshake is over.
+    pub(super) fn greeted(&mut self) {
+        if let Some(sse) = &mut self.sse {
+            sse.greeted = true;
+        }
+    }
+
     /// Whether a stream that is lost now is one that is worth opening again.
     pub(super) fn was_greeted(&self) -> bool {
-        self.sse.is_some() && self.link.details.is_some()
+        self.sse.as_ref().is_some_and(|sse| sse.greeted)
     }
 
     /// Something has come on the stream that belongs to no handshake.
@@ -278,6 +288,7 @@ impl Http {
             sse.revision = envelope.revision();
         }
         self.diagnose(format!("the event stream from the server ended, and is opened again: {reason}"));
+        self.drop_opening(now);
         self.leave_session(now);
         self.state = State::Lost { at };
         while let Some((&exchange, _)) = self.exchanges.last_key_value() {

@@ -36,8 +36,11 @@ pub(in crate::client) struct Guard {
     attempts: Attempts,
     state: State,
     waiting: Vec<Waiting>,
-    /// With which grant exchanges went out.
-    sent: BTreeMap<ExchangeId, u64>,
+    /// With what exchanges went out.
+    sent: BTreeMap<ExchangeId, Sent>,
+    /// How many nonces the server has named, and which of them it was last refused for.
+    nonce: u64,
+    stale: Option<u64>,
     /// The grant that the server takes no more, whatever is done about it. What goes out later is another try, under
     /// another number.
     given_up: Option<u64>,
@@ -48,6 +51,13 @@ pub(in crate::client) struct Guard {
     /// Those who sign out, and whether that is under way.
     leaving: Vec<Answer>,
     is_leaving: bool,
+}
+
+/// Numbers of a grant and of a nonce.
+#[derive(Clone, Copy)]
+struct Sent {
+    grant: u64,
+    nonce: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -158,6 +168,8 @@ impl Guard {
             state: State::Unread,
             waiting: Vec::new(),
             sent: BTreeMap::new(),
+            nonce: 0,
+            stale: None,
             given_up: None,
             pause: None,
             told: Arc::default(),
@@ -194,7 +206,7 @@ impl Guard {
         if self.given_up == Some(self.number) {
             self.number += 1;
         }
-        self.sent.insert(exchange, self.number);
+        self.sent.insert(exchange, Sent { grant: self.number, nonce: self.nonce });
         let Some(grant) = &self.grant else { return Admitted::Send(Headers::new()) };
         let (method, target) = (&head.method, &head.target);
         if grant.token_type == TokenType::Dpop {
@@ -260,8 +272,10 @@ impl Guard {
 
     /// The head of a response is there.
     pub(in crate::client) fn head(&mut self, http: &Http, exchange: ExchangeId, head: &ResponseHead) {
-        if let Some(dpop) = &mut self.dpop {
-            dpop.learn(&self.url, &head.headers);
+        if let Some(dpop) = &mut self.dpop
+            && dpop.learn(&self.url, &head.headers)
+        {
+            self.nonce += 1;
         }
         if head.status < 400
             && !self.attempts.is_empty()
@@ -286,7 +300,8 @@ impl Guard {
         exchange: ExchangeId,
         head: &ResponseHead,
     ) -> Option<Box<Job>> {
-        let number = self.sent.remove(&exchange);
+        let sent = self.sent.remove(&exchange);
+        let number = sent.map(|sent| sent.grant);
         let request = http.request_of(exchange)?;
         let operation = operation(&request.head, &request.body);
         let Some(refusal) = Refusal::read(head) else {
@@ -308,10 +323,14 @@ impl Guard {
             self.wait(http, exchange, true);
             return None;
         }
-        if !is_current {
+        let nonce = sent.map(|sent| sent.nonce).filter(|_| refusal.wants_nonce());
+        // However many went out with a nonce, that it is worth nothing any more is one refusal (AUTHX-24).
+        let is_late = nonce.is_some_and(|nonce| self.stale == Some(nonce) && nonce < self.nonce);
+        if !is_current || is_late {
             http.repeat(now, exchange);
             return None;
         }
+        self.stale = nonce.or(self.stale);
         let way = match self.attempts.refused(&operation, presented, &refusal) {
             Verdict::Prove if self.dpop.is_some() => {
                 http.repeat(now, exchange);
@@ -364,7 +383,8 @@ impl Guard {
     /// One job at a time.
     fn leave(&mut self) -> Option<Box<Job>> {
         let due = self.state != State::Busy && !self.leaving.is_empty();
-        self.is_leaving = due;
+        // One that is under way is not forgotten: whoever signs out meanwhile hears what came of it.
+        self.is_leaving |= due;
         due.then(|| self.begin(Way::SignOut, None))
     }
 

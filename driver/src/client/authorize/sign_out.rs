@@ -68,28 +68,40 @@ impl<R: Runtime> Client<R> {
 }
 
 impl<R: Runtime> Worker<R> {
-    /// Forgets first, and revokes then: whatever the authorization server says, the user is signed out here.
+    /// Forgets first, and revokes then: whatever the authorization server says, the user is signed out here. What a store
+    /// cannot forget is revoked all the same: then what it keeps is of no use.
     pub(super) async fn sign_out(&self, mut current: Option<Grant>) -> Done {
         let mut outcome = SignedOut::NotSignedIn;
+        let mut failed = None;
         for _ in 0..ISSUERS {
             let issuer = current.as_ref().map(|grant| &*grant.issuer);
-            let stored = match self.options.store.load(&self.server, issuer).await {
-                Ok(stored) => stored,
-                Err(error) => return Done::SignedOut(Err(format!("stored grants cannot be read: {error}"))),
-            };
+            let stored = self.options.store.load(&self.server, issuer).await.unwrap_or_else(|error| {
+                failed = Some(format!("stored grants cannot be read: {error}"));
+                None
+            });
             // What is stored is the newer one.
             let last = current.take();
             let Some(grant) = stored.or(last) else { break };
             if let Err(error) = self.options.store.remove(&self.server, &grant.issuer).await {
-                return Done::SignedOut(Err(format!("a stored grant cannot be removed: {error}")));
+                failed.get_or_insert(format!("a stored grant cannot be removed: {error}"));
             }
             match self.revoke(&grant).await {
                 Ok(()) if outcome == SignedOut::NotSignedIn => outcome = SignedOut::Revoked,
                 Ok(()) => {}
                 Err(failure) => outcome = SignedOut::Forgotten { reason: failure.to_string() },
             }
+            if failed.is_some() {
+                break;
+            }
         }
-        Done::SignedOut(Ok(outcome))
+        Done::SignedOut(match (failed, outcome) {
+            (None, outcome) => Ok(outcome),
+            (Some(failed), SignedOut::Revoked) => Err(format!("{failed}; its tokens were revoked")),
+            (Some(failed), SignedOut::Forgotten { reason }) => {
+                Err(format!("{failed}; nor were tokens revoked: {reason}"))
+            }
+            (Some(failed), SignedOut::NotSignedIn) => Err(failed),
+        })
     }
 
     async fn revoke(&self, grant: &Grant) -> Result<(), Failure> {

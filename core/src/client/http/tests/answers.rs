@@ -38,6 +38,28 @@ fn an_answer_that_was_refused_is_sent_again() {
     assert_eq!((peer.http.held(), peer.http.link.asks.under_way()), (0, 0));
 }
 
+/// AUTH-05: answers that are held side by side stop the time of their call once.
+#[test]
+fn answers_side_by_side_stop_the_time_once() {
+    let (mut peer, call, sent, first) = answered();
+    peer.event(&sent, &QUESTION.replace("s1", "s2"));
+    let ask = peer.asked()[0];
+    peer.roots(ask);
+    let second = peer.one();
+    peer.refuse(&first, 401);
+    peer.wait(20_000);
+    peer.refuse(&second, 401);
+    peer.wait(480_000);
+    for answer in [&first, &second] {
+        let again = peer.repeat(answer);
+        peer.whole(&again, ResponseHead::new(202), "");
+    }
+    peer.wait(59_999);
+    assert_eq!(peer.settled(), 0);
+    peer.wait(1);
+    assert!(matches!(peer.take(&call), Err(CallError::TimedOut { .. })));
+}
+
 /// AUTHX-08: it is held before it is sent, too, while a token is renewed early.
 #[test]
 fn an_answer_can_be_held_before_it_is_sent() {

@@ -196,8 +196,8 @@ fn a_first_stream_that_ends_is_the_end() {
 }
 
 impl Peer {
-    /// The client opens the stream again, at the moment that it names, and the server greets it.
-    fn comes_back(&mut self, messages: &str) -> Sent {
+    /// The client opens the stream again, at the moment that it names, and makes another handshake.
+    fn reopens(&mut self, messages: &str) -> (Sent, Sent) {
         self.none();
         self.http.handle_timeout(self.now);
         self.none();
@@ -216,6 +216,12 @@ impl Peer {
             (&*initialize.request.head.target, initialize.method().as_str()),
             (messages, "initialize")
         );
+        (stream, initialize)
+    }
+
+    /// It does, and the server greets it.
+    fn comes_back(&mut self, messages: &str) -> Sent {
+        let (stream, initialize) = self.reopens(messages);
         self.taken(&initialize);
         self.says(&stream, &initialize, OLD);
         let notice = self.one();
@@ -289,6 +295,21 @@ fn questions_of_a_lost_stream_are_taken_back() {
     assert!(matches!(peer.events()[..], [Event::Asked { .. }]));
     peer.end(&stream);
     assert!(peer.events().iter().any(|event| matches!(event, Event::Retracted(_))));
+}
+
+/// AUTH-05: a handshake that waits for authorization is of no use to another stream, either.
+#[test]
+fn a_held_handshake_goes_with_its_stream() {
+    let (mut peer, stream) = Peer::old_with(config().authorize(true));
+    peer.end(&stream);
+    let (stream, initialize) = peer.reopens("/m");
+    peer.refuse(&initialize, 401);
+    assert!(peer.http.is_held(initialize.exchange));
+    peer.end(&stream);
+    assert_eq!(peer.http.held(), 0);
+    peer.http.repeat(peer.now, initialize.exchange);
+    peer.comes_back("/m");
+    assert!(!peer.http.is_closed());
 }
 
 /// Attempts in vain are made less and less often, and end: after `Limits::resume_total` the connection is over. Whatever
@@ -416,6 +437,23 @@ fn streamable_http_is_tried_first_and_the_old_transport_last() {
         let revision = Revision::V2024_11_05;
         assert!(matches!(&peer.events()[..], [Event::Connected(details)] if details.revision == revision));
     }
+}
+
+/// SSEL-08: a server that spoke Streamable HTTP and refuses another session is not looked for on the old transport for long.
+#[test]
+fn a_session_that_is_lost_does_not_change_the_transport() {
+    let mut peer = Peer::legacy();
+    let (call, sent) = peer.start(&ListTools::default());
+    peer.whole(&sent, ResponseHead::new(404), "");
+    let initialize = peer.one();
+    assert_eq!(initialize.method(), "initialize");
+    peer.whole(&initialize, ResponseHead::new(404), "no backend");
+    let stream = peer.one();
+    assert_eq!(stream.request.head.method, "GET");
+    peer.whole(&stream, ResponseHead::new(405), "");
+    let error = peer.closed().unwrap();
+    assert!(error.to_string().contains("404"), "{error}");
+    assert!(peer.take(&call).is_err());
 }
 
 /// SSEL-08: other refusals, and errors that only newer servers know, are no reason to try the old transport.

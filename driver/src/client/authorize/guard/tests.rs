@@ -60,7 +60,10 @@ impl World {
 
     /// The server refuses an exchange that went out.
     fn refuse(&mut self, now: Now, exchange: ExchangeId) -> Option<Box<Job>> {
-        let head = ResponseHead::new(401);
+        self.refuse_with(now, exchange, ResponseHead::new(401))
+    }
+
+    fn refuse_with(&mut self, now: Now, exchange: ExchangeId, head: ResponseHead) -> Option<Box<Job>> {
         self.http.handle_head(now, exchange, head);
         self.http.handle_end(now, exchange, mcp_proto::head::End::Complete);
         loop {
@@ -186,10 +189,11 @@ fn signing_out_takes_its_turn() {
     }
     let next = world.finish(at(0), Done::Loaded(Some(grant("t-1"))));
     assert_eq!(way(next.job), Some(Way::SignOut));
+    assert!(world.guard.sign_out(Answer::default()).is_none(), "that is under way");
     assert!(matches!(world.admit(at(0)).1, Admitted::Held(None)));
     let next = world.finish(at(0), Done::SignedOut(Ok(SignedOut::Revoked)));
     assert!(next.job.is_none());
-    assert_eq!(next.answers.len(), 2);
+    assert_eq!(next.answers.len(), 3);
     assert!(next.answers.iter().all(|(_, outcome)| *outcome == Ok(SignedOut::Revoked)));
     assert_eq!(token(&world.admit(at(0)).1), "none");
     assert_eq!(way(world.guard.sign_out(Answer::default())), Some(Way::SignOut));
@@ -267,4 +271,30 @@ fn operations_are_told_apart() {
     named.headers.push("Mcp-Method", "tools/call");
     named.headers.push("Mcp-Name", "mow");
     assert_eq!(operation(&named, b""), "tools/call mow");
+}
+
+/// AUTHX-24: requests that went out with a nonce which is worth nothing any more are sent again, however many; whose new
+/// proof is refused, too, is given up.
+#[test]
+fn a_nonce_that_is_stale_is_refused_once() {
+    let bound = changed("t-1", |grant| grant.token_type = TokenType::Dpop);
+    let mut world = World::with(Config::new("c").dpop(Arc::new(Slow(true))), Some(bound));
+    let (first, _) = world.admit(at(0));
+    let number = world.guard.number;
+    let refuse = |world: &mut World, exchange, nonce: &str| {
+        let mut head = ResponseHead::new(401);
+        head.headers.push("WWW-Authenticate", r#"DPoP error="use_dpop_nonce""#);
+        head.headers.push("DPoP-Nonce", nonce);
+        world.guard.head(&world.http, exchange, &head);
+        world.refuse_with(at(0), exchange, head)
+    };
+    // Another one that went out beside the first.
+    assert_eq!(way(refuse(&mut world, first, "n-2")), None);
+    let (second, _) = world.admit(at(0));
+    world.guard.sent.insert(second, Sent { grant: number, nonce: 0 });
+    assert_eq!(way(refuse(&mut world, second, "n-2")), None);
+    let (third, admitted) = world.admit(at(0));
+    assert!(matches!(admitted, Admitted::Sign(_)), "the second is one refusal with the first");
+    assert_eq!(way(refuse(&mut world, third, "n-2")), None);
+    assert!(!world.http.is_held(third), "it had the nonce already");
 }
