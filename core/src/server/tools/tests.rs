@@ -20,7 +20,7 @@ fn an_input_schema_must_describe_an_object() {
     assert!(Tools::new().insert(tool("t", r#"{"type":"object"}"#)).is_ok());
 }
 
-/// TOOL-10, TOOL-11, TOOL-14
+/// TOOL-10, TOOL-11, TOOL-13, TOOL-14
 #[test]
 fn names_are_present_unique_and_warned_about() {
     let mut tools = Tools::new();
