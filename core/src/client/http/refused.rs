@@ -249,10 +249,10 @@ impl Http {
             let from = self.call_waits(call).unwrap_or(now).max(now);
             self.link.calls.delay(call, until.saturating_since(from));
         }
-        if let Some(call) = purpose.call() {
-            if let Some(resume) = self.flights.get_mut(&call).and_then(|flight| flight.resume.as_mut()) {
-                resume.until = resume.until + span;
-            }
+        if let Some(call) = purpose.call()
+            && let Some(resume) = self.flights.get_mut(&call).and_then(|flight| flight.resume.as_mut())
+        {
+            resume.until = resume.until + span;
         }
         if let Purpose::Subscription(wire) = purpose {
             self.link.subscriptions.delay(wire, span);
@@ -273,10 +273,10 @@ impl Http {
             let from = self.call_waits(call).unwrap_or(now).max(now);
             self.link.calls.hasten(now, call, until.saturating_since(from));
         }
-        if let Some(call) = purpose.call() {
-            if let Some(resume) = self.flights.get_mut(&call).and_then(|flight| flight.resume.as_mut()) {
-                resume.until = resume.until.saturating_sub(unused).max(now);
-            }
+        if let Some(call) = purpose.call()
+            && let Some(resume) = self.flights.get_mut(&call).and_then(|flight| flight.resume.as_mut())
+        {
+            resume.until = resume.until.saturating_sub(unused).max(now);
         }
         if let Purpose::Subscription(wire) = purpose {
             self.link.subscriptions.hasten(now, wire, unused);
