@@ -54,7 +54,8 @@ pub struct Limits {
     /// Interval of keep-alive comments on an idle event stream. Default 15 s.
     pub keep_alive_comment: Duration,
     /// Requests in flight on one connection or session, and messages in one batch. Default 1,024; a further
-    /// request, or a longer batch, is refused with an error and the connection lives.
+    /// request, or a longer batch, is refused with an error and the connection lives. Each holds its
+    /// [`message`](Self::message), so for clients that send large ones this times that is what a connection may come to.
     pub in_flight: usize,
     /// Requests of legacy sessions that go on although the connection of their client is gone (HTTPL-23), in all sessions
     /// of an HTTP server. Default 256, each with its message and whatever its handler holds; a further one is

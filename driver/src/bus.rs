@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mcp_proto::server::Change;
 
 /// Hears of changes, until it returns `false`.
-pub type Listener = Box<dyn Fn(&Change) -> bool + Send + Sync>;
+pub type ChangeListener = Box<dyn Fn(&Change) -> bool + Send + Sync>;
 
 /// Carries changes between those who publish them and the servers that tell their clients. The default,
 /// [`LocalBus`], does so within the process; one over a message broker lets every replica of a server tell its
@@ -20,12 +20,12 @@ pub trait Bus: Send + Sync {
 
     /// Tells `listener` of whatever is published from now on. It neither blocks nor calls the bus. Once it has
     /// returned `false` it is of no use any more, and may be dropped.
-    fn subscribe(&self, listener: Listener);
+    fn subscribe(&self, listener: ChangeListener);
 }
 
 /// The bus within one process.
 #[derive(Default)]
-pub struct LocalBus(Mutex<Vec<Arc<Listener>>>);
+pub struct LocalBus(Mutex<Vec<Arc<ChangeListener>>>);
 
 impl LocalBus {
     /// A bus on which nobody listens.
@@ -33,7 +33,7 @@ impl LocalBus {
         Self::default()
     }
 
-    fn listeners(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Listener>>> {
+    fn listeners(&self) -> std::sync::MutexGuard<'_, Vec<Arc<ChangeListener>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -48,7 +48,7 @@ impl Bus for LocalBus {
         }
     }
 
-    fn subscribe(&self, listener: Listener) {
+    fn subscribe(&self, listener: ChangeListener) {
         self.listeners().push(Arc::new(listener));
     }
 }
@@ -59,7 +59,7 @@ impl<B: Bus + ?Sized> Bus for Arc<B> {
         (**self).publish(change);
     }
 
-    fn subscribe(&self, listener: Listener) {
+    fn subscribe(&self, listener: ChangeListener) {
         (**self).subscribe(listener);
     }
 }

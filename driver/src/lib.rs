@@ -59,7 +59,7 @@ pub use mcp_proto::server::{Keyring, StateKey};
 pub use mcp_proto::time::{Instant, Now};
 
 pub use around::{Answer, AnswerKind, Next, Request};
-pub use bus::{Bus, Listener, LocalBus};
+pub use bus::{Bus, ChangeListener, LocalBus};
 pub use client::*;
 pub use clock::Clock;
 pub use completion::{ForCompletion, Typed};

@@ -8,7 +8,9 @@
 //! cargo run --example tour -- --trace --spawn cargo run --example tokio_registry -- --keeper
 //! ```
 
-use mcp_tokio::{Bus, Change, Context, Item, Listener, LocalBus, Principal, Server, Tool, ToolError, Viewer};
+use mcp_tokio::{
+    Bus, Change, ChangeListener, Context, Item, LocalBus, Principal, Server, Tool, ToolError, Viewer,
+};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Nothing {}
@@ -30,7 +32,7 @@ impl Bus for Told {
         self.0.publish(change);
     }
 
-    fn subscribe(&self, listener: Listener) {
+    fn subscribe(&self, listener: ChangeListener) {
         self.0.subscribe(listener);
     }
 }

@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 /// A picture that a client may show; from 2025-11-25 on (META-25).
 ///
 /// Fetch it with care: accept `https:` and `data:` only, send no credentials, follow no redirect to another
-/// origin, and trust the bytes rather than `mime_type` (META-28 to META-33).
+/// origin, and trust the bytes rather than `mime_type` (META-28 to META-33). An `https:` URL should be of the origin of the
+/// server, or of one that is trusted like it (META-32). Whoever shows icons has to know PNG and JPEG, and should know SVG and
+/// WebP (META-26, META-27).
 ///
 /// <https://modelcontextprotocol.io/specification/2026-07-28/basic/index#icons>
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

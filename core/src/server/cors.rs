@@ -13,7 +13,7 @@ use crate::head::{Headers, RequestHead};
 use crate::time::Duration;
 
 /// Lets web pages of other origins speak to a server: which ones is said by [`HttpPolicy::origins`], here is
-/// what they may do. Off unless it is put into [`HttpPolicy::cors`] (B44).
+/// what they may do. Off unless it is put into [`HttpPolicy::cors`].
 ///
 /// Pages may send every field that the protocol knows and `Authorization`, and read `Mcp-Session-Id` and
 /// `WWW-Authenticate` besides what every page may read.

@@ -71,6 +71,10 @@ impl<R: Runtime> ClientBuilder<R> {
     /// Let the user see and change what is sent and what comes back. Histories in which uses of tools and results do
     /// not belong together never reach it.
     ///
+    /// `max_tokens` is to be respected (SAMP-16); hints and preferences are advice (SAMP-20). Keep no messages from one
+    /// request for the next (SAMP-23), bound how often a model and its tools take turns (SAMP-28), and mind what is
+    /// sensitive in what is sent (SAMP-29).
+    ///
     /// <https://modelcontextprotocol.io/specification/2026-07-28/client/sampling>
     #[must_use]
     pub fn on_sample<M>(mut self, handler: impl AnswerHandler<ForSampling, M>) -> Self {

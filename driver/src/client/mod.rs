@@ -411,7 +411,8 @@ impl<R: Runtime> ClientBuilder<R> {
     /// What else servers are told of this client: experimental capabilities and extensions. That they may ask for
     /// elicitation, sampling and roots is declared where there are handlers for that, and only there. The identifier of an
     /// extension is a domain of yours, reversed, `/` and a name (EXT-02, EXT-03); a change that breaks it is another one
-    /// (EXT-10). What it means, and what happens where the other side does not have it, is up to the application.
+    /// (EXT-10). So is the prefix of keys in `_meta` (META-04). What an extension means, and what happens where the other side
+    /// does not have it, is up to the application; that for apps (APP-01) is one of them.
     #[must_use]
     pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
         self.config.capabilities = capabilities;

@@ -125,7 +125,8 @@ impl<R: Runtime> Server<R> {
     ///
     /// The prefix of the identifier is a domain of yours, reversed (EXT-03); so is one of keys in `_meta` (META-04).
     /// Say in its documentation what becomes of clients without it (EXT-06), and give what is no longer
-    /// compatible another identifier (EXT-10).
+    /// compatible another identifier (EXT-10). That of client credentials is declared in this way (AUTHX-10), and so is that
+    /// for apps, whose resources and `_meta` are like any others (APP-01 to APP-09).
     ///
     /// <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#extension-negotiation>
     #[must_use]

@@ -139,7 +139,7 @@ fn what_is_no_message_is_a_bad_request() {
     assert!(core::str::from_utf8(broken.transmit()).unwrap().contains("-32700"));
 }
 
-/// B38, META-12, META-13, VER-01, VER-02, HDR-03, HDR-05, HDR-10, HDR-11, HTTP-23: appendix B.2, in its order.
+/// B38, META-12, META-13, VER-01, VER-02, HDR-03, HDR-05, HDR-10, HDR-11, HTTP-23: one fault after the other.
 #[test]
 fn modern_requests_are_judged_in_order() {
     let mut web = Web::new(config());
