@@ -475,7 +475,7 @@ impl Connection {
                     self.link.result(now, id, result);
                     self.prepared(now);
                 }
-                Err(error) if self.link.is_sent_off(id, &error) => {}
+                Err(error) if self.link.is_sent_off(now, id, &error) => {}
                 Err(error) => self.settle(now, id, Err(CallError::Server { error, status: None })),
             },
             None if wire.is_some_and(|wire| self.link.subscriptions.has_stream(wire)) => {

@@ -21,6 +21,7 @@ use crate::time::{Duration, Instant};
 use crate::wire::jsonrpc;
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde_json::value::RawValue;
@@ -38,6 +39,8 @@ pub(super) struct Origin {
     rounds: usize,
     /// How often in a row it asked nothing.
     idle: u32,
+    /// Pages that the user has agreed to visit, by their names, until they are done.
+    pub(super) agreed: BTreeMap<String, String>,
 }
 
 /// One round: what the server wants, and what is there of it.
@@ -75,7 +78,7 @@ fn may_ask(revision: Revision, method: &str) -> bool {
 impl Origin {
     fn new(prepared: Prepared) -> Self {
         let rounds = prepared.rounds();
-        Self { prepared, rounds, idle: 0 }
+        Self { prepared, rounds, idle: 0, agreed: BTreeMap::new() }
     }
 
     pub(super) fn method(&self) -> &str {
@@ -230,7 +233,7 @@ impl Link {
     ) -> bool {
         let Some(round) = self.calls.round_mut(call) else { return false };
         if round.visits.is_some() {
-            return self.visited(now, call, &answer);
+            return self.visited(now, call, &key, &answer);
         }
         match answer {
             Ok(json) => {

@@ -18,7 +18,7 @@ use crate::model::error_data::UrlElicitationRequiredData;
 use crate::model::input_required::InputRequest;
 use crate::time::{Duration, Instant};
 use alloc::borrow::ToOwned;
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 
 /// How long a server may take to say that the pages have done their part, until it is asked again: it need not say so.
@@ -28,8 +28,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(super) struct Visits {
     /// What the call ends with if the user does not agree.
     pub(super) error: ErrorObject,
-    /// Pages that have not done their part, as far as the server has said.
-    left: BTreeSet<String>,
+    /// Pages that have not done their part, as far as the server has said, by their names.
+    left: BTreeMap<String, String>,
 }
 
 /// The methods whose calls are made again after that, in revisions that have it.
@@ -40,7 +40,9 @@ pub(super) fn may_send_off(revision: Revision, method: &str) -> bool {
 impl Link {
     /// Whether an error of a call only asks for pages to be visited first that this client can send its user to; the call
     /// then waits, and is made again.
-    pub(super) fn is_sent_off(&mut self, call: CallId, error: &ErrorObject) -> bool {
+    ///
+    /// Whoever has agreed to a page that is not done yet is not asked about it again.
+    pub(super) fn is_sent_off(&mut self, now: Instant, call: CallId, error: &ErrorObject) -> bool {
         let Some(details) = self.details.as_deref() else { return false };
         if error.code != i64::from(code::URL_ELICITATION_REQUIRED)
             || !details.revision.dialect().elicitation_id
@@ -48,10 +50,11 @@ impl Link {
             return false;
         }
         let Some(required) = UrlElicitationRequiredData::of(error) else { return false };
-        let mut pages = BTreeMap::new();
+        let (mut pages, mut left) = (BTreeMap::new(), BTreeMap::new());
         for page in required.elicitations {
             let ElicitRequestParams::Url(ref url) = page else { return false };
             let Some(id) = url.elicitation_id.clone() else { return false };
+            left.insert(id.clone(), url.url.clone());
             let page = InputRequest::Elicit(page);
             if admit(&self.config, details.revision, &page).is_err() {
                 return false;
@@ -60,11 +63,16 @@ impl Link {
         }
         let limit = self.config.limits.call_rounds;
         let has_room = !pages.is_empty() && self.asks.has_room(pages.len());
-        if !has_room || !self.calls.origin_mut(call).is_some_and(|origin| origin.goes_on(limit)) {
+        let Some(origin) = self.calls.origin_mut(call).filter(|_| has_room) else { return false };
+        if !origin.goes_on(limit) {
             return false;
         }
-        let visits = Visits { error: error.clone(), left: pages.keys().cloned().collect() };
+        pages.retain(|id, _| origin.agreed.get(id) != left.get(id));
+        let visits = Visits { error: error.clone(), left };
         self.calls.suspend(call, Round::of_visits(pages.len(), visits));
+        if pages.is_empty() {
+            self.wait_for_pages(now, call);
+        }
         for (id, page) in pages {
             self.asks.begin(&mut self.events, Asker::Call(call, id), page);
         }
@@ -72,7 +80,13 @@ impl Link {
     }
 
     /// What the user thinks of a page; whether the call is to be made again at once.
-    pub(super) fn visited(&mut self, now: Instant, call: CallId, answer: &Result<Json, Refusal>) -> bool {
+    pub(super) fn visited(
+        &mut self,
+        now: Instant,
+        call: CallId,
+        page: &str,
+        answer: &Result<Json, Refusal>,
+    ) -> bool {
         let agreed = answer.as_ref().is_ok_and(|answer| {
             answer.decode::<ElicitResult>().is_ok_and(|result| result.action == ElicitAction::Accept)
         });
@@ -83,19 +97,25 @@ impl Link {
             self.settle(call, Err(error));
             return false;
         }
+        let url = visits.left.get(page).cloned();
+        let is_done = visits.left.is_empty();
         round.open = round.open.saturating_sub(1);
-        if round.open > 0 {
-            return false;
+        let open = round.open;
+        if let (Some(url), Some(origin)) = (url, self.calls.origin_mut(call)) {
+            origin.agreed.insert(page.to_owned(), url);
         }
-        if visits.left.is_empty() {
-            return true;
+        if open == 0 && !is_done {
+            self.wait_for_pages(now, call);
         }
+        open == 0 && is_done
+    }
+
+    fn wait_for_pages(&mut self, now: Instant, call: CallId) {
         self.calls.schedule(call, now + PATIENCE);
         if let Some(origin) = self.calls.origin(call) {
             let (method, rounds) = (origin.method().to_owned(), origin.rounds());
             self.events.push(Event::Waiting(call, Waiting { method, rounds, delay: PATIENCE }));
         }
-        false
     }
 
     /// A page has done its part. One that nobody waits for is nobody's fault.
@@ -104,7 +124,12 @@ impl Link {
         for call in waiting {
             let Some(round) = self.calls.round_mut(call) else { continue };
             let Some(visits) = &mut round.visits else { continue };
-            if visits.left.remove(&done.elicitation_id) && visits.left.is_empty() && round.open == 0 {
+            let was_left = visits.left.remove(&done.elicitation_id).is_some();
+            let goes_on = was_left && visits.left.is_empty() && round.open == 0;
+            if let Some(origin) = self.calls.origin_mut(call) {
+                origin.agreed.remove(&done.elicitation_id);
+            }
+            if goes_on {
                 self.calls.schedule(call, now);
             }
         }

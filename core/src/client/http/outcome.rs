@@ -9,7 +9,7 @@ use crate::error::{CallError, ErrorObject, code};
 use crate::head::{RequestHead, ResponseHead};
 use crate::model::Json;
 use crate::text;
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 use crate::wire::jsonrpc::{self, Incoming, Message, RequestId, Response};
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -60,14 +60,19 @@ impl Http {
             None => Outcome::Failed(refusal(&exchange.request.head, status, body)),
         };
         if let (Purpose::Opening, Outcome::Failed(error)) = (purpose, &outcome)
-            && matches!(status, 429 | 502..=504)
+            && !matches!(error, CallError::Unauthorized { .. })
         {
-            // Trouble on the way says nothing about the era.
             if self.was_greeted() {
                 return self.stream_lost(now, &error.to_string());
             }
-            let error = error.clone();
-            return self.finish(error);
+            // Trouble on the way says nothing about the era.
+            if matches!(status, 429 | 502..=504) {
+                let error = error.clone();
+                if !self.greet_later(now, Duration::ZERO) {
+                    self.finish(error);
+                }
+                return;
+            }
         }
         if self.looks_old(purpose, status, &outcome) {
             return self.fall_back(now, &outcome);
@@ -185,7 +190,7 @@ impl Http {
                         if self.refresh(now, call, &error, status) {
                             return;
                         }
-                        if self.link.is_sent_off(call, &error) {
+                        if self.link.is_sent_off(now, call, &error) {
                             self.land(call);
                             return;
                         }

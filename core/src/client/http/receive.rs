@@ -174,12 +174,12 @@ impl Http {
                 let after = decoder.and_then(Decoder::last_event_id);
                 self.broke_off(now, call, after, after.is_some());
             }
+            Purpose::Opening if self.was_greeted() => self.stream_lost(now, reason),
+            Purpose::Opening if self.greet_later(now, Duration::ZERO) => {}
             // A stream that ended is an answer of sorts; no connection at all says nothing about the era.
             Purpose::Opening if decoder.is_some() => {
                 self.conclude(now, Purpose::Opening, Outcome::Failed(broken(reason.into())));
             }
-            Purpose::Opening if self.was_greeted() => self.stream_lost(now, reason),
-            Purpose::Opening if unsent && self.greet_later(now, Duration::ZERO) => {}
             Purpose::Opening => self.finish(CallError::Broken { reason: reason.into(), unsent: true }),
             Purpose::Call(call) if unsent && self.try_later(now, call, Duration::ZERO) => {}
             Purpose::Call(_) => {

@@ -76,8 +76,8 @@ impl Http {
         }
     }
 
-    /// The handshake of a new session, after one that was lost, surely was not carried out: it is made again a little
-    /// later, as calls are, which wait for it. Whoever connects for the first time is told at once.
+    /// The handshake of a new session, after one that was lost, was not answered: it is made again a little later, as calls
+    /// are, which wait for it. Made twice, it does no harm. Whoever connects for the first time is told at once.
     pub(super) fn greet_later(&mut self, now: Instant, after: Duration) -> bool {
         let State::Negotiating { deadline, .. } = self.state else { return false };
         // One of HTTP with SSE goes with its stream.

@@ -197,6 +197,33 @@ fn other_errors_are_not_waited_for() {
     assert!(peer.connection.take(&call).unwrap().is_err());
 }
 
+/// ELIC-23: whoever has agreed to a page is not asked about it again until it is done, even if the server is.
+#[test]
+fn nobody_is_asked_twice_about_a_page() {
+    let mut peer = Peer::legacy_with(config());
+    let call = peer.start(&CallTool::new("pay"));
+    let sent = peer.one();
+    peer.error(&sent, &required(&["a"]));
+    let ask = peer.pages()[0].1;
+    peer.agrees(ask);
+    peer.wait(30_000);
+    let again = peer.one();
+    peer.error(&again, &required(&["a", "b"]));
+    let pages = peer.pages();
+    assert_eq!(pages.iter().map(|(url, _)| &**url).collect::<Vec<_>>(), ["https://h.example/b"]);
+    peer.agrees(pages[0].1);
+    peer.wait(30_000);
+    let again = peer.one();
+    peer.error(&again, &required(&["a", "b"]));
+    assert!(peer.pages().is_empty());
+    peer.is_done("a");
+    peer.is_done("b");
+    peer.due();
+    let again = peer.one();
+    peer.result(&again, "{'content':[]}");
+    assert!(peer.connection.take(&call).unwrap().is_ok());
+}
+
 /// `Limits::call_rounds` is how often a server may send off one call, and its time goes on till the cap.
 #[test]
 fn visits_are_bounded() {

@@ -209,14 +209,25 @@ fn a_handshake_after_a_loss_is_made_again() {
 
 #[test]
 fn a_handshake_that_fails_after_a_loss_ends_everything() {
-    for (tries, unsent) in [(3, true), (1, false)] {
+    type Fails = fn(&mut Peer, &Sent);
+    let fails: [Fails; 4] = [
+        |peer, sent| peer.http.handle_failed(peer.now, sent.exchange, "connection refused", true),
+        |peer, sent| peer.http.handle_failed(peer.now, sent.exchange, "connection reset", false),
+        |peer, sent| peer.whole(sent, ResponseHead::new(502), ""),
+        |peer, sent| {
+            peer.stream(sent);
+            peer.end(sent);
+        },
+    ];
+    for fails in fails {
         let mut peer = Peer::legacy();
         let (list, sent) = peer.start(&ListTools::new());
         peer.whole(&sent, ResponseHead::new(404), "");
-        for _ in 0..tries {
+        for _ in 0..3 {
             assert!(peer.closed().is_none());
             let initialize = peer.one();
-            peer.http.handle_failed(peer.now, initialize.exchange, "connection refused", unsent);
+            assert_eq!(initialize.method(), "initialize");
+            fails(&mut peer, &initialize);
             peer.wait(1_000);
         }
         assert!(peer.take(&list).is_err());
