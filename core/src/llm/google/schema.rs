@@ -14,11 +14,13 @@ use super::super::tree::{Members, Tree, get, remove, set};
 const DEPTH: usize = 16;
 /// Schemas in one declaration, with what references lead to written out each time.
 const SCHEMAS: usize = 2_048;
+/// Bytes of names and texts in one declaration, which come again with each reference. What is more is left out.
+const TEXT: usize = 1_048_576;
 
 /// The parameters of a function; `None` when there are none.
 pub(super) fn parameters(schema: &Tree) -> Option<Members> {
     let root = Tree::Object(plain_root(schema));
-    let written = Writer { root: &root, schemas: 0 }.schema(&root, 0);
+    let written = Writer { root: &root, schemas: 0, text: TEXT }.schema(&root, 0);
     get(&written, "properties").is_some().then_some(written)
 }
 
@@ -28,6 +30,8 @@ const KINDS: [&str; 7] = ["null", "boolean", "object", "array", "number", "integ
 struct Writer<'s> {
     root: &'s Tree,
     schemas: usize,
+    /// Bytes of text that may still be written.
+    text: usize,
 }
 
 impl Writer<'_> {
@@ -59,8 +63,13 @@ impl Writer<'_> {
             None => vec![implied(&schema).into()],
         };
         let nullable = kinds.iter().any(|kind| kind == "null");
-        let mut kinds: Vec<&str> = kinds.iter().map(String::as_str).filter(|kind| *kind != "null").collect();
-        kinds.truncate(KINDS.len());
+        let mut distinct: Vec<&str> = Vec::new();
+        for kind in kinds.iter().map(String::as_str).filter(|kind| *kind != "null") {
+            if !distinct.contains(&kind) {
+                distinct.push(kind);
+            }
+        }
+        let kinds = distinct;
         match kinds.as_slice() {
             [] => self.plain(&schema, "string", true, depth),
             [kind] => self.plain(&schema, kind, nullable, depth),
@@ -101,6 +110,13 @@ impl Writer<'_> {
         }
     }
 
+    /// Whether there is room for so much more text.
+    fn affords(&mut self, bytes: usize) -> bool {
+        let left = self.text.checked_sub(bytes);
+        self.text = left.unwrap_or(self.text);
+        left.is_some()
+    }
+
     fn plain(&mut self, schema: &Members, kind: &str, nullable: bool, depth: usize) -> Members {
         let known = match kind {
             "object" => "OBJECT",
@@ -111,23 +127,27 @@ impl Writer<'_> {
             _ => "STRING",
         };
         let mut written = vec![("type".into(), Tree::text(known))];
-        let mut description = get(schema, "description").and_then(Tree::as_text).map(String::from);
+        let described = get(schema, "description").and_then(Tree::as_text);
+        let mut description = described.filter(|text| self.affords(text.len())).map(String::from);
         let values =
             get(schema, "enum").map(Tree::list).or_else(|| get(schema, "const").map(core::slice::from_ref));
         if let Some(values) = values {
-            let texts: Vec<Tree> = values
-                .iter()
-                .filter(|value| value.as_text().is_some_and(|text| !text.is_empty()))
-                .cloned()
-                .collect();
-            if known == "STRING" && !texts.is_empty() {
-                set(&mut written, "enum", Tree::List(texts));
+            let texts = || values.iter().filter(|value| value.as_text().is_some_and(|text| !text.is_empty()));
+            let size = texts().filter_map(Tree::as_text).map(str::len).sum();
+            if known == "STRING" && texts().next().is_some() {
+                // All of them, or any text at all.
+                if self.affords(size) {
+                    set(&mut written, "enum", Tree::List(texts().cloned().collect()));
+                }
             } else {
                 // Only texts can be listed, so the rest is said in words.
                 let values: Vec<String> =
                     values.iter().map(|value| String::from(value.json().get())).collect();
                 let said = format!("One of: {}", values.join(", "));
-                description = Some(description.map_or(said.clone(), |before| format!("{before}\n{said}")));
+                if self.affords(said.len()) {
+                    description =
+                        Some(description.map_or(said.clone(), |before| format!("{before}\n{said}")));
+                }
             }
         }
         if let Some(description) = description {
@@ -146,7 +166,9 @@ impl Writer<'_> {
         match known {
             "STRING" => {
                 copy(&["minLength", "maxLength"]);
-                if let Some(Tree::Text(pattern)) = get(schema, "pattern") {
+                if let Some(Tree::Text(pattern)) = get(schema, "pattern")
+                    && self.affords(pattern.len())
+                {
                     set(&mut written, "pattern", Tree::text(&**pattern));
                 }
                 if get(schema, "format").and_then(Tree::as_text) == Some("date-time") {
@@ -175,7 +197,8 @@ impl Writer<'_> {
         }
         let mut properties = Vec::new();
         for (name, property) in get(schema, "properties").map(Tree::members).unwrap_or_default() {
-            if self.schemas >= SCHEMAS {
+            // A name comes once more where it is required.
+            if self.schemas >= SCHEMAS || !self.affords(2 * name.len()) {
                 break;
             }
             properties.push((name.clone(), Tree::Object(self.schema(property, depth + 1))));

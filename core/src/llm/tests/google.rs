@@ -46,6 +46,23 @@ fn what_is_combined_is_bounded() {
     );
 }
 
+/// Nor do its texts come more often than there is room for, whatever refers to them.
+#[test]
+fn texts_are_bounded() {
+    for big in ["'description':'TEXT'", "'enum':['TEXT']", "'pattern':'TEXT'", "'properties':{'TEXT':{}}"] {
+        let big = big.replace("TEXT", &"x".repeat(100_000));
+        let properties: Vec<_> = (0..100).map(|n| format!("'p{n}':{{'$ref':'#/$defs/b'}}")).collect();
+        let kind = if big.contains("properties") { "'object'" } else { "['string','string','number']" };
+        let schema = format!(
+            "{{'$defs':{{'b':{{'type':{kind},{big}}}}},'type':'object','properties':{{{}}}}}",
+            properties.join(",")
+        );
+        let said = tools(&one(&schema));
+        assert!((100_000..1_500_000).contains(&said.get().len()), "{}", said.get().len());
+        assert!(said.get().contains("\"p99\"") || kind == "'object'");
+    }
+}
+
 /// What OpenAPI has no word for is said in another way, or left out.
 #[test]
 fn keywords_are_translated() {

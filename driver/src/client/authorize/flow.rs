@@ -271,9 +271,7 @@ impl<R: Runtime> Worker<R> {
             done.set(outcome.ok_or("a panic of the application's own"));
         });
         if self.runtime.spawn_blocking(job).is_err() {
-            return Err(Failure::Other(
-                "too many jobs that block; `Limits::blocking_jobs` is the bound".to_owned(),
-            ));
+            return Err(Failure::Other("expected a thread that may block, found none to be had".to_owned()));
         }
         let outcome = poll_fn(|cx| promise.poll_take(cx.waker())).await;
         outcome.map_err(|why| Failure::Other(format!("no assertion and no signature, but {why}")))

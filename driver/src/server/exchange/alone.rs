@@ -16,10 +16,10 @@ impl<R: Runtime> ExchangeHandle<R> {
     /// The connection is gone, or done with the exchange.
     pub(super) fn go_on_alone(&self) {
         self.alone.store(true, Ordering::SeqCst);
-        if !self.lock().over && !self.unattended.load(Ordering::SeqCst) {
-            let room = self.service.unattended().enter();
-            self.unattended.store(room, Ordering::SeqCst);
-            if !room {
+        // Several may find out, and one of them takes the place.
+        if !self.lock().over && !self.unattended.swap(true, Ordering::SeqCst) {
+            if !self.service.unattended().enter() {
+                self.unattended.store(false, Ordering::SeqCst);
                 self.say(|machine, now| machine.give_up_unattended(now));
             }
             // It may have come to its end meanwhile.

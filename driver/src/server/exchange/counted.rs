@@ -8,8 +8,13 @@ use crate::runtime::Runtime;
 impl<R: Runtime> ExchangeHandle<R> {
     /// Counts among the streams that clients keep open, if there is room.
     pub(super) fn keeps_open(&self) -> bool {
+        if self.kept.swap(true, Ordering::SeqCst) {
+            return true;
+        }
         let room = self.service.kept().enter();
-        self.kept.store(room, Ordering::SeqCst);
+        if !room {
+            self.kept.store(false, Ordering::SeqCst);
+        }
         room
     }
 
