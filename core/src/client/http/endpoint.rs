@@ -92,14 +92,14 @@ impl Endpoint {
             let there = Self::parse(location).map_err(|_| "to another origin".to_string())?;
             let same = there.secure == self.secure && there.authority == self.authority;
             return if same {
-                Ok(there.target)
+                Ok(normal(&there.target))
             } else {
                 Err(format!("to another origin, {}", there.origin()))
             };
         }
         let path = target.split('?').next().unwrap_or_default();
         if location.starts_with('/') {
-            return Ok(rooted(location));
+            return Ok(normal(&rooted(location)));
         }
         if location.starts_with('?') {
             return Ok(rooted(&[path, location].concat()));
@@ -108,7 +108,7 @@ impl Endpoint {
             return Err("to another scheme".to_string());
         }
         let folder = path.rfind('/').map_or("/", |at| path.get(..=at).unwrap_or("/"));
-        Ok(rooted(&normal(&[folder, location].concat())))
+        Ok(normal(&rooted(&[folder, location].concat())))
     }
 }
 
@@ -212,6 +212,9 @@ mod tests {
             ("./", "/a/"),
             ("?z=2", "/a/mcp?z=2"),
             ("/c#f", "/c"),
+            ("/api/./mcp", "/api/mcp"),
+            ("https://h.example/x/../m?.", "/m?."),
+            ("b#/../c", "/a/b"),
         ] {
             assert_eq!(at.follow(&at.target, location), Ok(target.into()), "{location}");
         }
