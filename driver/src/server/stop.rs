@@ -194,14 +194,27 @@ impl Bounded {
         Self { count: AtomicUsize::new(0), most }
     }
 
-    /// One more, if there is room.
-    pub(super) fn enter(&self) -> bool {
+    /// A place for whom `has_place` is about, if there is room; one that there is already counts once. The place is taken
+    /// before that is noted, so that whoever gives it back meanwhile gives back what was taken.
+    pub(super) fn enter(&self, has_place: &AtomicBool) -> bool {
         let more = |count: usize| (count < self.most).then_some(count + 1);
-        self.count.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more).is_ok()
+        if has_place.load(Ordering::SeqCst) {
+            return true;
+        }
+        if self.count.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more).is_err() {
+            return has_place.load(Ordering::SeqCst);
+        }
+        if has_place.swap(true, Ordering::SeqCst) {
+            self.count.fetch_sub(1, Ordering::SeqCst);
+        }
+        true
     }
 
-    pub(super) fn leave(&self) {
-        self.count.fetch_sub(1, Ordering::SeqCst);
+    /// Gives the place back, if there is one.
+    pub(super) fn leave(&self, has_place: &AtomicBool) {
+        if has_place.swap(false, Ordering::SeqCst) {
+            self.count.fetch_sub(1, Ordering::SeqCst);
+        }
     }
 }
 
@@ -262,4 +275,45 @@ async fn by<R: Runtime>(runtime: &R, moment: impl Fn() -> Instant, come: impl Fn
         sleep.as_mut().poll(cx).map(|()| false)
     })
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `Limits::unattended`, `Limits::listens`: whoever finds out twice counts once, and gives back only what was taken.
+    #[test]
+    fn a_place_is_taken_and_given_back_once() {
+        let places = Bounded::new(1);
+        let (first, second) = (AtomicBool::new(false), AtomicBool::new(false));
+        places.leave(&second);
+        for _ in 0..2 {
+            assert!(places.enter(&first));
+            assert!(!places.enter(&second));
+        }
+        for _ in 0..2 {
+            places.leave(&second);
+            places.leave(&first);
+        }
+        assert!(places.enter(&second));
+        assert_eq!(places.count.into_inner(), 1);
+    }
+
+    /// The same from many threads: no place is lost, and none comes of nothing.
+    #[test]
+    fn places_are_counted_whoever_comes_at_once() {
+        let (places, has_place) = (Bounded::new(1_000), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..10_000 {
+                        places.enter(&has_place);
+                        places.leave(&has_place);
+                    }
+                });
+            }
+        });
+        places.leave(&has_place);
+        assert_eq!(places.count.into_inner(), 0);
+    }
 }

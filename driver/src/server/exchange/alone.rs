@@ -16,10 +16,9 @@ impl<R: Runtime> ExchangeHandle<R> {
     /// The connection is gone, or done with the exchange.
     pub(super) fn go_on_alone(&self) {
         self.alone.store(true, Ordering::SeqCst);
-        // Several may find out, and one of them takes the place.
-        if !self.lock().over && !self.unattended.swap(true, Ordering::SeqCst) {
-            if !self.service.unattended().enter() {
-                self.unattended.store(false, Ordering::SeqCst);
+        if !self.lock().over {
+            // Several may find out.
+            if !self.service.unattended().enter(&self.unattended) {
                 self.say(|machine, now| machine.give_up_unattended(now));
             }
             // It may have come to its end meanwhile.

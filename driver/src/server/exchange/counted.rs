@@ -8,24 +8,13 @@ use crate::runtime::Runtime;
 impl<R: Runtime> ExchangeHandle<R> {
     /// Counts among the streams that clients keep open, if there is room.
     pub(super) fn keeps_open(&self) -> bool {
-        if self.kept.swap(true, Ordering::SeqCst) {
-            return true;
-        }
-        let room = self.service.kept().enter();
-        if !room {
-            self.kept.store(false, Ordering::SeqCst);
-        }
-        room
+        self.service.kept().enter(&self.kept)
     }
 
     /// Is no listener any more, if it was one, and counts nowhere.
     pub(super) fn leave(&self) {
-        if self.kept.swap(false, Ordering::SeqCst) {
-            self.service.kept().leave();
-        }
-        if self.unattended.swap(false, Ordering::SeqCst) {
-            self.service.unattended().leave();
-        }
+        self.service.kept().leave(&self.kept);
+        self.service.unattended().leave(&self.unattended);
         if self.listening.swap(false, Ordering::SeqCst) {
             self.service.leave(self.id);
         }
