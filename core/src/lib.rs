@@ -11,6 +11,9 @@
 //! Any interleaving of these is legal. `wake_reason` says what `poll_timeout` is for. What is bounded is in
 //! [`limits`], what is tolerated of peers that break a rule in [`leniency`].
 //!
+//! Ids such as `TOOL-07` are rules of the specification, ids such as `B38` faults that other implementations had:
+//! `tests/requirements.md` in the repository says what each is, on which page it stands, and which tests show it.
+//!
 //! A server on two streams, such as stdin and stdout, driven by hand with no runtime underneath:
 //!
 //! ```

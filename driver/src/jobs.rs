@@ -179,7 +179,7 @@ mod tests {
         (count, job)
     }
 
-    /// B51: exactly so many get a thread and so many wait, whether or not their threads have begun; all of them run,
+    /// Exactly so many get a thread and so many wait, whether or not their threads have begun; all of them run,
     /// also behind one that panics, and then there is room again.
     #[test]
     fn so_many_run_and_so_many_wait() {

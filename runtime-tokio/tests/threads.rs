@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mcp_tokio::{Runtime, Tokio, block_on};
 
-/// P10: what is to be done on behalf of a thread of the application is done by the runtime that was in use first.
+/// What is to be done on behalf of a thread of the application is done by the runtime that was in use first.
 #[test]
 fn threads_outside_of_the_runtime_use_it() {
     let inside = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();

@@ -1,7 +1,7 @@
 //! Which test checks which requirement: a table made from what the tests say of themselves.
 //!
-//! A test names the requirements that it checks in its documentation, one by one or as a range:
-//! `/// HDR-10, HDR-12 to HDR-14: what it shows`.
+//! A test names the requirements that it checks in its documentation, one by one or as a range, and the faults of others
+//! that it keeps away: `/// HDR-10, HDR-12 to HDR-14, B38: what it shows`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -16,6 +16,15 @@ struct Requirement {
     side: String,
     /// Whether the official conformance suite exercises it.
     suite: bool,
+    pages: String,
+    text: String,
+}
+
+/// A fault that others had.
+struct Fault {
+    id: String,
+    text: String,
+    source: String,
 }
 
 /// Tests by the requirement that they name: file and function.
@@ -73,22 +82,23 @@ pub const TABLE: &str = "tests/requirements.md";
 /// # Errors
 /// When something cannot be read, or a requirement is named that does not exist.
 pub fn table(root: &Path) -> io::Result<String> {
-    let Read { requirements, named, elsewhere } = read(root)?;
+    let Read { requirements, faults, named, elsewhere } = read(root)?;
     let known: BTreeSet<&str> = requirements.iter().map(|requirement| requirement.id.as_str()).collect();
     let areas: BTreeSet<&str> = known.iter().filter_map(|id| Some(id.split_once('-')?.0)).collect();
-    let invented = named.keys().find(|id| {
-        let area = id.split_once('-').map_or("", |(area, _)| area);
-        areas.contains(area) && !known.contains(id.as_str())
+    let invented = named.keys().find(|id| match id.split_once('-') {
+        Some((area, _)) => areas.contains(area) && !known.contains(id.as_str()),
+        None => !faults.iter().any(|fault| fault.id == **id),
     });
     if let Some(id) = invented {
-        return Err(io::Error::other(format!("a test names {id}, which is no requirement: {:?}", named[id])));
+        let tests = &named[id];
+        return Err(io::Error::other(format!("a test names {id}, which is in no list: {tests:?}")));
     }
     // Of what is met elsewhere a test may show a part nevertheless; then it counts as tested.
     let unknown = elsewhere.iter().find(|(_, ids, _)| ids.iter().all(|id| !known.contains(&**id)));
     if let Some((_, _, reason)) = unknown {
         return Err(io::Error::other(format!("{ELSEWHERE}: no requirement: {reason}")));
     }
-    Ok(write(&requirements, &named, &elsewhere))
+    Ok(write(&requirements, &faults, &named, &elsewhere))
 }
 
 /// The ids that no test names, of the requirements that are not met elsewhere, and whose part is missing.
@@ -96,7 +106,7 @@ pub fn table(root: &Path) -> io::Result<String> {
 /// # Errors
 /// When something cannot be read.
 pub fn missing(root: &Path) -> io::Result<Vec<String>> {
-    let Read { requirements, named, elsewhere } = read(root)?;
+    let Read { requirements, faults, named, elsewhere } = read(root)?;
     let mut missing = Vec::new();
     for role in ROLES {
         for one in requirements.iter().filter(|one| role.has(one)) {
@@ -105,6 +115,7 @@ pub fn missing(root: &Path) -> io::Result<Vec<String>> {
             }
         }
     }
+    missing.extend(faults.into_iter().map(|fault| fault.id).filter(|id| !named.contains_key(id)));
     Ok(missing)
 }
 
@@ -118,6 +129,7 @@ fn reason<'a>(elsewhere: &'a Elsewhere, role: Role, id: &str) -> Option<&'a str>
 /// What the repository says.
 struct Read {
     requirements: Vec<Requirement>,
+    faults: Vec<Fault>,
     named: Named,
     elsewhere: Elsewhere,
 }
@@ -127,6 +139,8 @@ const ELSEWHERE: &str = "tests/elsewhere.txt";
 fn read(root: &Path) -> io::Result<Read> {
     let list = fs::read_to_string(root.join("tests/requirements.txt"))?;
     let requirements = list.lines().filter(|line| !line.starts_with('#')).filter_map(requirement).collect();
+    let list = fs::read_to_string(root.join("tests/faults.txt"))?;
+    let faults = list.lines().filter(|line| !line.starts_with('#')).filter_map(fault).collect();
     let list = fs::read_to_string(root.join(ELSEWHERE))?;
     let mut elsewhere = Elsewhere::new();
     let mut role = Role::Server;
@@ -151,14 +165,22 @@ fn read(root: &Path) -> io::Result<Read> {
         let path = file.strip_prefix(root).unwrap_or(&file).to_string_lossy().replace('\\', "/");
         scan(&path, &fs::read_to_string(&file)?, &mut named);
     }
-    Ok(Read { requirements, named, elsewhere })
+    Ok(Read { requirements, faults, named, elsewhere })
 }
 
-/// A line of the list: `TOOL-07 MUST* server suite`.
+/// A line of the list: `TOOL-07 MUST* server both suite | pages | text`.
 fn requirement(line: &str) -> Option<Requirement> {
-    let mut words = line.split_whitespace();
-    let (id, level, side) = (words.next()?.to_owned(), words.next()?.to_owned(), words.next()?);
-    Some(Requirement { id, level, side: side.to_owned(), suite: words.next() == Some("suite") })
+    let mut fields = line.splitn(3, " | ").map(str::to_owned);
+    let (head, pages, text) = (fields.next()?, fields.next()?, fields.next()?);
+    let mut words = head.split_whitespace();
+    let (id, level, side) = (words.next()?.to_owned(), words.next()?.to_owned(), words.next()?.to_owned());
+    Some(Requirement { id, level, side, suite: words.nth(1) == Some("suite"), pages, text })
+}
+
+/// A line of the list: `B38 | what went wrong | where it was reported`.
+fn fault(line: &str) -> Option<Fault> {
+    let mut fields = line.splitn(3, " | ").map(str::to_owned);
+    Some(Fault { id: fields.next()?, text: fields.next()?, source: fields.next()? })
 }
 
 fn sources(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
@@ -184,7 +206,7 @@ fn scan(path: &str, source: &str, named: &mut Named) {
             docs.push_str(doc);
             docs.push(' ');
         } else if line.starts_with("#[") {
-            test |= line.contains("test]") || line.contains("test(");
+            test |= line.contains("test]") || line.contains("test(") || line.contains("(doctest)");
         } else {
             if test && let Some(name) = function(line) {
                 for id in ids(&docs) {
@@ -197,14 +219,17 @@ fn scan(path: &str, source: &str, named: &mut Named) {
     }
 }
 
-/// The name of the function that begins on this line.
+/// The name of the function that begins on this line, or of what a document is tested as.
 fn function(line: &str) -> Option<&str> {
+    if let Some(document) = line.strip_prefix("struct ") {
+        return document.strip_suffix(';');
+    }
     let rest = line.strip_prefix("pub ").unwrap_or(line);
     let rest = rest.strip_prefix("async ").unwrap_or(rest).strip_prefix("fn ")?;
     rest.split(['(', '<']).next()
 }
 
-/// The ids in a text: words such as `HDR-10`, and all between two of an area with `to` in the middle.
+/// The ids in a text: words such as `HDR-10`, and all between two of an area with `to` in the middle; `B38` and `P02`.
 fn ids(text: &str) -> Vec<String> {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
     let mut found = Vec::new();
@@ -219,13 +244,19 @@ fn ids(text: &str) -> Vec<String> {
             let from = last.filter(|(of, _)| range && *of == area).map_or(number, |(_, from)| from + 1);
             found.extend((from..=number).map(|number| format!("{area}-{number:02}")));
         }
+        if word.len() == 3
+            && word.starts_with(['B', 'P'])
+            && word[1..].bytes().all(|byte| byte.is_ascii_digit())
+        {
+            found.push(word.to_owned());
+        }
         range = word == "to" && last.is_some();
         last = id.or(last.filter(|_| range));
     }
     found
 }
 
-fn write(requirements: &[Requirement], named: &Named, elsewhere: &Elsewhere) -> String {
+fn write(requirements: &[Requirement], faults: &[Fault], named: &Named, elsewhere: &Elsewhere) -> String {
     let mut out = String::from(INTRODUCTION);
     for role in ROLES {
         let concerned: Vec<_> = requirements.iter().filter(|one| role.has(one)).collect();
@@ -265,14 +296,28 @@ fn write(requirements: &[Requirement], named: &Named, elsewhere: &Elsewhere) -> 
         }
         out.push('\n');
     }
-    let _ = writeln!(out, "## Named by tests\n\n| id | level | of | tests |\n|---|---|---|---|");
+    let _ = writeln!(
+        out,
+        "## Named by tests\n\n| id | level | of | requirement | pages | tests |\n|---|---|---|---|---|---|"
+    );
     for requirement in requirements.iter().filter(|one| named.contains_key(&one.id)) {
-        let tests = named.get(&requirement.id).into_iter().flatten();
-        let tests: Vec<_> = tests.map(|(path, name)| format!("{path}: `{name}`")).collect();
-        let Requirement { id, level, side, .. } = requirement;
-        let _ = writeln!(out, "| {id} | {level} | {side} | {} |", tests.join("<br>"));
+        let Requirement { id, level, side, pages, text, .. } = requirement;
+        let text = text.replace('|', "\\|");
+        let _ = writeln!(out, "| {id} | {level} | {side} | {text} | {pages} | {} |", tests(named, id));
+    }
+    let _ = writeln!(
+        out,
+        "\n## Faults of others\n\n| id | what went wrong | reported | tests |\n|---|---|---|---|"
+    );
+    for Fault { id, text, source } in faults {
+        let _ = writeln!(out, "| {id} | {text} | {source} | {} |", tests(named, id));
     }
     out
+}
+
+fn tests(named: &Named, id: &str) -> String {
+    let tests = named.get(id).into_iter().flatten();
+    tests.map(|(path, name)| format!("{path}: `{name}`")).collect::<Vec<_>>().join("<br>")
 }
 
 /// One line an area.
@@ -296,8 +341,8 @@ const INTRODUCTION: &str = "\
 # Which test checks which requirement
 
 Made by `cargo run -p mcp-tests --bin requirements`, from what the tests say of themselves; do not edit. The
-ids are those of `requirements.txt`; what is not for a test here, and why, is in `elsewhere.txt`. What concerns both
-sides counts for one where a test that is not of the other alone names it.
+ids are those of `requirements.txt`, which says where their pages are, and of `faults.txt`; what is not for a test here, and why,
+is in `elsewhere.txt`. What concerns both sides counts for one where a test that is not of the other alone names it.
 
 ";
 
@@ -308,7 +353,7 @@ mod tests {
     #[test]
     fn ids_are_found_one_by_one_and_in_ranges() {
         let found = ids("HDR-10, B38, HDR-12 to HDR-14 and SSE-01: what UTF-8 goes to RES-02 to");
-        assert_eq!(found, ["HDR-10", "HDR-12", "HDR-13", "HDR-14", "SSE-01", "RES-02"]);
+        assert_eq!(found, ["HDR-10", "B38", "HDR-12", "HDR-13", "HDR-14", "SSE-01", "RES-02"]);
     }
 
     #[test]

@@ -35,10 +35,12 @@ def ours(runtime: str, build: bool) -> None:
     if not build:
         return
     say(f"building the fixtures on {runtime}")
-    call("cargo", "build", "--release", "--locked", "-p", f"mcp-{runtime}", "--examples", cwd=ROOT)
+    binaries = BINARIES + [f"{runtime}_elicit"] * (runtime in ASKING)
+    examples = [word for binary in binaries for word in ("--example", binary)]
+    call("cargo", "build", "--release", "--locked", "-p", f"mcp-{runtime}", *examples, cwd=ROOT)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     (PEERS / "bin" / runtime).mkdir(parents=True, exist_ok=True)
-    for binary in BINARIES + [f"{runtime}_elicit"] * (runtime in ASKING):
+    for binary in binaries:
         shutil.copy2(target / "release/examples" / binary, PEERS / "bin" / runtime / binary)
 
 

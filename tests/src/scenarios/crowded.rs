@@ -36,7 +36,7 @@ pub fn questions_end_in_time_however_many_wait<K: Kit>(_: &str) {
     host.end();
 }
 
-/// P02, P24: connections keep their times, and streams their comments.
+/// P02: connections keep their times, and streams their comments.
 pub fn time_passes_however_many_handlers_block<K: Kit>(_: &str) {
     let host = host::<K>(|limits| {
         (limits.blocking_threads, limits.head_time, limits.keep_alive_comment) = (1, SHORT, SHORT);

@@ -35,7 +35,7 @@ fn an_event_that_does_not_end_costs_no_more_than_its_length() {
     }
 }
 
-/// B51, SSE-07: an id goes into a header of ours, so it is short and of printable ASCII, or none.
+/// SSE-07: an id goes into a header of ours, so it is short and of printable ASCII, or none.
 #[test]
 fn an_id_that_is_fit_for_no_header_is_not_sent_back() {
     let long = "i".repeat(1_024);
