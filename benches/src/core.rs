@@ -1,4 +1,7 @@
 //! A `tools/call` through the core, beside the floor: serde_json reading and writing the same typed messages.
+//!
+//! Without arguments it measures time. `core (ours | floor) (legacy | modern) BYTES CALLS` only makes so many calls,
+//! for whoever counts instructions.
 
 use std::borrow::Cow;
 use std::hint::black_box;
@@ -16,6 +19,24 @@ const ROUNDS: usize = 15;
 const CALLS: usize = 2_000;
 
 fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => compare(),
+        [side, era, size, calls] => {
+            let era = if era == "legacy" { Era::Legacy } else { Era::Modern };
+            let (size, calls): (usize, usize) = (size.parse().unwrap_or(100), calls.parse().unwrap_or(1));
+            let request = era.request(&"x".repeat(size));
+            let mut server = Server::new(era);
+            for _ in 0..calls {
+                if side == "ours" { server.call(&request) } else { bare(&request) }
+            }
+        }
+        _ => eprintln!("core [(ours | floor) (legacy | modern) BYTES CALLS]"),
+    }
+}
+
+/// Times both, in alternation.
+fn compare() {
     println!("{:<8} {:>7} {:>12} {:>12} {:>7}", "era", "bytes", "ns/call", "floor", "ratio");
     for era in [Era::Legacy, Era::Modern] {
         for size in [100, 10_000, 100_000] {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcp_blocking::{Context, Error, Server, Tool, ToolError};
-use mcp_fixtures::{Add, Echo, Fail, Nothing, STEP, Seen, ServerOptions, Sleep, Transport, prepare};
+use mcp_fixtures::{Add, Burst, Echo, Fail, Nothing, STEP, Seen, ServerOptions, Sleep, Transport, prepare};
 
 fn server(options: &ServerOptions) -> Server {
     let slept = Seen::default();
@@ -31,6 +31,15 @@ fn server(options: &ServerOptions) -> Server {
             }
             Ok("done")
         })
+        .tool(
+            Tool::new("burst").description("Reports progress as fast as it can."),
+            |Burst { count }: Burst, cx: Context| {
+                for step in 1..=count {
+                    cx.progress(f64::from(step));
+                }
+                Ok("done")
+            },
+        )
         .tool(Tool::new("fail").description("Fails."), |Fail { text }: Fail, _: Context| {
             Err::<(), _>(ToolError::new(text))
         })

@@ -1,0 +1,114 @@
+"""Runs `load` for each server, transport, era and case, and keeps what it printed."""
+
+import dataclasses
+import json
+import os
+import statistics
+import subprocess
+import sys
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from .cases import Case
+from .core import Counted
+from .machine import Machine
+from .servers import BIN, Server
+
+TIMEOUT = 60.0
+"""Seconds that one measurement may take besides what it is told to measure."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A column of the tables."""
+
+    transport: str
+    era: str
+    case: Case
+
+    def __str__(self) -> str:
+        return f"{self.transport}, {self.era}, {self.case.name}"
+
+
+@dataclass
+class Measured:
+    servers: list[Server]
+    places: list[Place]
+    rounds: dict[tuple[str, Place], list[dict]] = field(default_factory=lambda: defaultdict(list))
+    failures: list[str] = field(default_factory=list)
+
+    def median(self, server: str, place: Place, figure: str) -> float | None:
+        values = self.values(server, place, figure)
+        return statistics.median(values) if values else None
+
+    def spread(self, server: str, place: Place, figure: str) -> float | None:
+        """Half of the range of the rounds, as a part of their median."""
+        values = self.values(server, place, figure)
+        middle = statistics.median(values) if values else 0
+        return (max(values) - min(values)) / 2 / middle if middle else None
+
+    def values(self, server: str, place: Place, figure: str) -> list[float]:
+        return [run[figure] for run in self.rounds.get((server, place), []) if run.get(figure) is not None]
+
+
+def measure(servers: list[Server], cases: list[Case], rounds: int, seconds: float, quick: bool) -> Measured:
+    places = [
+        Place(transport, era, case)
+        for transport in ("stdio", "http")
+        for era in ("legacy", "modern")
+        for case in cases
+        # What the eras differ in shows in the plainest call.
+        if transport in case.transports and (not quick or era == "modern" or case.name == "echo")
+    ]
+    measured = Measured(servers, places)
+    for place in places:
+        print(f"measuring {place}", file=sys.stderr, flush=True)
+        failed = set()
+        # A round is one measurement of each server, so what else the machine does meets them all.
+        for _ in range(rounds):
+            for server in servers:
+                if server.name in failed or not server.has(place.case.name, place.transport, place.era):
+                    continue
+                try:
+                    measured.rounds[server.name, place].append(run(server, place, seconds))
+                except Failed as failure:
+                    failed.add(server.name)
+                    measured.failures.append(f"{server.name}: {place}: {failure}")
+                    print(f"  {measured.failures[-1]}", file=sys.stderr, flush=True)
+    return measured
+
+
+class Failed(Exception):
+    """What `load` said, or that it said nothing."""
+
+
+def run(server: Server, place: Place, seconds: float) -> dict:
+    command = [str(BIN / "load"), "--transport", place.transport, "--era", place.era]
+    command += [*place.case.arguments, "--seconds", str(seconds)]
+    if cpus := pins(place.case.crowd):
+        command += ["--cpus", cpus]
+    command += ["--", *server.start(place.transport, place.case.needs)]
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT + 2 * seconds)
+    except subprocess.TimeoutExpired:
+        raise Failed("it took too long") from None
+    if done.returncode != 0:
+        raise Failed(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else f"status {done.returncode}")
+    return json.loads(done.stdout)
+
+
+def pins(crowd: bool) -> str | None:
+    """CPUs of the client and of the server, where the system lets us choose."""
+    if not hasattr(os, "sched_getaffinity"):
+        return None
+    cpus = sorted(os.sched_getaffinity(0))
+    return f"{cpus[0]}:{cpus[-1]}" if crowd else f"{cpus[-1]}:{cpus[-1]}"
+
+
+def dump(measured: Measured, counted: list[Counted], machine: Machine) -> str:
+    rows = [
+        {"server": name, "transport": place.transport, "era": place.era, "case": place.case.name, "rounds": runs}
+        for (name, place), runs in measured.rounds.items()
+    ]
+    core = [dataclasses.asdict(case) for case in counted]
+    return json.dumps({"machine": dataclasses.asdict(machine), "figures": rows, "core": core}, indent=1) + "\n"

@@ -1,0 +1,82 @@
+"""What this project wants to reach, each as a ratio of figures of one run."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from .figures import Measured, Place
+
+RMCP = ["rmcp", "rmcp-pipes", "rmcp-json"]
+
+
+@dataclass
+class Goal:
+    title: str
+    bound: float
+    at_least: bool = False
+    ratios: list[tuple[float, str]] = field(default_factory=list)
+
+    @property
+    def met(self) -> int:
+        return sum(ratio >= self.bound if self.at_least else ratio <= self.bound for ratio, _ in self.ratios)
+
+    @property
+    def of(self) -> int:
+        return len(self.ratios)
+
+    @property
+    def worst(self) -> str:
+        pick = min if self.at_least else max
+        ratio, where = pick(self.ratios)
+        return f"{ratio:.2g} ({where})"
+
+    def bound_text(self) -> str:
+        return f"{'≥' if self.at_least else '≤'} {self.bound:.2g}"
+
+    def range_text(self) -> str:
+        values = [ratio for ratio, _ in self.ratios]
+        return f"{min(values):.2g} – {max(values):.2g}"
+
+
+Other = Callable[[Place], float | None]
+
+
+def judged(measured: Measured) -> list[Goal]:
+    """Each goal over all of our runtimes, transports and eras, if what it compares was measured."""
+    cpu, rate = "cpu_us", "rate"
+
+    def floor(figure: str) -> Other:
+        return lambda place: measured.median("floor", place, figure)
+
+    def rmcp(figure: str, names: list[str], best: Callable = min) -> Other:
+        def of(place: Place) -> float | None:
+            values = [value for name in names if (value := measured.median(name, place, figure))]
+            return best(values) if values else None
+
+        return of
+
+    def calls(*cases: str) -> Callable[[Place], bool]:
+        return lambda place: place.case.name in cases
+
+    everything = calls("echo", "echo-64", "big", "big-64", "list", "burst")
+    wanted = [
+        (Goal("CPU a request, one at a time, to the floor", 1.5), cpu, calls("echo", "list", "burst"), floor(cpu)),
+        (Goal("CPU a request, 64 in flight, to the floor", 2), cpu, calls("echo-64"), floor(cpu)),
+        (Goal("CPU a request, 100 KB, to the floor", 1.3), cpu, calls("big", "big-64"), floor(cpu)),
+        (Goal("CPU a request, to rmcp's fastest variant", 1 / 3), cpu, everything, rmcp(cpu, RMCP)),
+        (Goal("CPU a request, to rmcp's default", 1 / 10), cpu, everything, rmcp(cpu, ["rmcp"])),
+        (Goal("requests a second, 64 in flight, to rmcp's", 3, at_least=True), rate, calls("echo-64"), rmcp(rate, RMCP, max)),
+        (Goal("99th percentile to rmcp's median", 1), "p99_us", everything, rmcp("p50_us", RMCP)),
+        (Goal("memory of an idle stream, to rmcp's", 1 / 4), "stream_bytes", calls("idle"), rmcp("stream_bytes", RMCP)),
+    ]
+    for goal, figure, counts, other in wanted:
+        goal.ratios = list(ratios(measured, figure, counts, other))
+    return [goal for goal, *_ in wanted if goal.ratios]
+
+
+def ratios(measured: Measured, figure: str, counts: Callable[[Place], bool], other: Other) -> Iterator[tuple[float, str]]:
+    for place in filter(counts, measured.places):
+        for server in measured.servers:
+            ours = measured.median(server.name, place, figure) if server.kind == "ours" else None
+            theirs = other(place)
+            if ours and theirs:
+                yield ours / theirs, f"{server.name}: {place}"

@@ -1,0 +1,47 @@
+"""When and where it was, and which versions."""
+
+import os
+import platform
+import subprocess
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from . import versions
+from .servers import ROOT, Server
+
+
+@dataclass
+class Machine:
+    date: str
+    kind: str
+    system: str
+    commit: str
+    rounds: int
+    seconds: float
+    versions: dict[str, str]
+
+
+def describe(servers: list[Server], rounds: int, seconds: float) -> Machine:
+    return Machine(
+        date=datetime.now(UTC).date().isoformat(),
+        kind=f"{model()}, {os.cpu_count()} cores",
+        system=f"{platform.system()} {platform.release().split('-')[0]}",
+        commit=said("git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"),
+        rounds=rounds,
+        seconds=seconds,
+        versions={server.name: versions.of(server) for server in servers},
+    )
+
+
+def model() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.machine()
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+def said(*command: str) -> str:
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False).stdout.strip()

