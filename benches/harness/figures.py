@@ -1,17 +1,15 @@
 """Runs `load` for each server, transport, era and case, and keeps what it printed."""
 
-import dataclasses
 import json
 import os
 import statistics
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .cases import Case
-from .core import Counted
-from .machine import Machine
 from .servers import BIN, Server
 
 TIMEOUT = 60.0
@@ -36,6 +34,8 @@ class Measured:
     places: list[Place]
     rounds: dict[tuple[str, Place], list[dict]] = field(default_factory=lambda: defaultdict(list))
     failures: list[str] = field(default_factory=list)
+    missing: dict[tuple[str, Place], str] = field(default_factory=dict)
+    """Why there are no figures."""
 
     def median(self, server: str, place: Place, figure: str) -> float | None:
         values = self.values(server, place, figure)
@@ -63,16 +63,20 @@ def measure(servers: list[Server], cases: list[Case], rounds: int, seconds: floa
     measured = Measured(servers, places)
     for place in places:
         print(f"measuring {place}", file=sys.stderr, flush=True)
-        failed = set()
+        able = []
+        for server in servers:
+            if why := server.why_not(place.case.name, place.transport, place.era):
+                measured.missing[server.name, place] = why
+            else:
+                able.append(server)
         # A round is one measurement of each server, so what else the machine does meets them all.
         for _ in range(rounds):
-            for server in servers:
-                if server.name in failed or not server.has(place.case.name, place.transport, place.era):
-                    continue
+            for server in able.copy():
                 try:
                     measured.rounds[server.name, place].append(run(server, place, seconds))
                 except Failed as failure:
-                    failed.add(server.name)
+                    able.remove(server)
+                    measured.missing[server.name, place] = "failed, see below"
                     measured.failures.append(f"{server.name}: {place}: {failure}")
                     print(f"  {measured.failures[-1]}", file=sys.stderr, flush=True)
     return measured
@@ -83,13 +87,16 @@ class Failed(Exception):
 
 
 def run(server: Server, place: Place, seconds: float) -> dict:
-    command = [str(BIN / "load"), "--transport", place.transport, "--era", place.era]
-    command += [*place.case.arguments, "--seconds", str(seconds)]
-    if cpus := pins(place.case.crowd):
-        command += ["--cpus", cpus]
-    command += ["--", *server.start(place.transport, place.case.needs)]
+    flags = [*place.case.arguments, "--seconds", str(seconds), "--warm", str(max(server.warm, seconds / 3))]
+    if cpus := pins(place.case.apart):
+        flags += ["--cpus", cpus]
+    return load(place.transport, place.era, flags, server.start(place.transport, place.case.needs), TIMEOUT + 2 * seconds + server.warm)
+
+
+def load(transport: str, era: str, flags: Sequence[str], command: Sequence[str], timeout: float) -> dict:
+    words = [str(BIN / "load"), "--transport", transport, "--era", era, *flags, "--", *command]
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT + 2 * seconds)
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout)
     except subprocess.TimeoutExpired:
         raise Failed("it took too long") from None
     if done.returncode != 0:
@@ -97,18 +104,9 @@ def run(server: Server, place: Place, seconds: float) -> dict:
     return json.loads(done.stdout)
 
 
-def pins(crowd: bool) -> str | None:
+def pins(apart: bool) -> str | None:
     """CPUs of the client and of the server, where the system lets us choose."""
     if not hasattr(os, "sched_getaffinity"):
         return None
     cpus = sorted(os.sched_getaffinity(0))
-    return f"{cpus[0]}:{cpus[-1]}" if crowd else f"{cpus[-1]}:{cpus[-1]}"
-
-
-def dump(measured: Measured, counted: list[Counted], machine: Machine) -> str:
-    rows = [
-        {"server": name, "transport": place.transport, "era": place.era, "case": place.case.name, "rounds": runs}
-        for (name, place), runs in measured.rounds.items()
-    ]
-    core = [dataclasses.asdict(case) for case in counted]
-    return json.dumps({"machine": dataclasses.asdict(machine), "figures": rows, "core": core}, indent=1) + "\n"
+    return f"{cpus[0]}:{cpus[-1]}" if apart else f"{cpus[-1]}:{cpus[-1]}"

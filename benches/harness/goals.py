@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from .core import Counted
 from .figures import Measured, Place
+from .found import Found
 
 RMCP = ["rmcp", "rmcp-pipes", "rmcp-json"]
 
@@ -23,6 +25,9 @@ class Goal:
     def of(self) -> int:
         return len(self.ratios)
 
+    def met_text(self) -> str:
+        return "yes" if self.met == self.of else f"no: {self.met} of {self.of}"
+
     @property
     def worst(self) -> str:
         pick = min if self.at_least else max
@@ -40,8 +45,22 @@ class Goal:
 Other = Callable[[Place], float | None]
 
 
-def judged(measured: Measured) -> list[Goal]:
+def judged(found: Found) -> list[Goal]:
     """Each goal over all of our runtimes, transports and eras, if what it compares was measured."""
+    return [goal for goal in [*of_servers(found.servers), *of_core(found.core)] if goal.ratios]
+
+
+def of_core(counted: list[Counted]) -> list[Goal]:
+    instructions = Goal("instructions in core, to serde_json's", 1.6)
+    allocations = Goal("allocations in core, beside the handler's", 2)
+    for case in counted:
+        where = f"{case.era}, {case.size:,} B"
+        instructions.ratios.append((case.ours[0] / case.floor[0], where))
+        allocations.ratios.append((case.ours[1] - case.handler[1], where))
+    return [instructions, allocations]
+
+
+def of_servers(measured: Measured) -> list[Goal]:
     cpu, rate = "cpu_us", "rate"
 
     def floor(figure: str) -> Other:
@@ -57,10 +76,10 @@ def judged(measured: Measured) -> list[Goal]:
     def calls(*cases: str) -> Callable[[Place], bool]:
         return lambda place: place.case.name in cases
 
-    everything = calls("echo", "echo-64", "big", "big-64", "list", "burst")
+    everything = calls("echo", "echo-16", "echo-64", "big", "big-64", "list", "burst")
     wanted = [
         (Goal("CPU a request, one at a time, to the floor", 1.5), cpu, calls("echo", "list", "burst"), floor(cpu)),
-        (Goal("CPU a request, 64 in flight, to the floor", 2), cpu, calls("echo-64"), floor(cpu)),
+        (Goal("CPU a request, many in flight, to the floor", 2), cpu, calls("echo-16", "echo-64"), floor(cpu)),
         (Goal("CPU a request, 100 KB, to the floor", 1.3), cpu, calls("big", "big-64"), floor(cpu)),
         (Goal("CPU a request, to rmcp's fastest variant", 1 / 3), cpu, everything, rmcp(cpu, RMCP)),
         (Goal("CPU a request, to rmcp's default", 1 / 10), cpu, everything, rmcp(cpu, ["rmcp"])),
@@ -70,7 +89,7 @@ def judged(measured: Measured) -> list[Goal]:
     ]
     for goal, figure, counts, other in wanted:
         goal.ratios = list(ratios(measured, figure, counts, other))
-    return [goal for goal, *_ in wanted if goal.ratios]
+    return [goal for goal, *_ in wanted]
 
 
 def ratios(measured: Measured, figure: str, counts: Callable[[Place], bool], other: Other) -> Iterator[tuple[float, str]]:

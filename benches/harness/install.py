@@ -27,12 +27,12 @@ def core() -> None:
 
 def server(server: Server) -> None:
     if server.kind == "ours":
-        ours(server.name)
-    elif server.name.startswith("rmcp"):
-        rust_peer("bench-rmcp")
-    elif server.name == "typescript":
+        ours(server.made)
+    elif server.made.startswith("bench-"):
+        rust_peer(server.made)
+    elif server.made == "typescript":
         node_packages()
-    elif server.name == "python":
+    elif server.made == "python":
         python_packages()
 
 

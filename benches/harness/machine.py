@@ -19,18 +19,20 @@ class Machine:
     commit: str
     rounds: int
     seconds: float
+    command: str
     versions: dict[str, str]
 
 
-def describe(servers: list[Server], rounds: int, seconds: float) -> Machine:
+def describe(servers: list[Server], rounds: int, seconds: float, command: str) -> Machine:
     return Machine(
         date=datetime.now(UTC).date().isoformat(),
         kind=f"{model()}, {os.cpu_count()} cores",
         system=f"{platform.system()} {platform.release().split('-')[0]}",
-        commit=said("git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"),
+        commit=said("git", "-C", str(ROOT), "describe", "--always", "--dirty"),
         rounds=rounds,
         seconds=seconds,
-        versions={server.name: versions.of(server) for server in servers},
+        command=command,
+        versions=versions.of(servers),
     )
 
 

@@ -4,13 +4,14 @@ from html import escape
 from math import ceil, floor, log10
 
 from .figures import Measured, Place
-from .machine import Machine
+from .found import Found
 
 COLOURS = {"floor": "#9e9e9e", "ours": "#1b7f4d", "peer": "#c2603a"}
 LABEL, WIDTH, BAR, GAP, TOP = 170, 620, 13, 34, 64
 
 
-def draw(measured: Measured, machine: Machine) -> str:
+def draw(found: Found) -> str:
+    measured, machine = found.servers, found.machine
     groups = [(place, bars) for place in measured.places if place.era == "modern" and (bars := of(measured, place))]
     values = [value for _, bars in groups for _, _, value in bars]
     if not values:

@@ -1,12 +1,13 @@
 """What is measured, and how it is started."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from platform import machine
 
 BENCHES = Path(__file__).resolve().parent.parent
 ROOT = BENCHES.parent
 LOAD = BENCHES / "load"
+PEERS = BENCHES / "peers"
 BIN = BENCHES / "bin"
 """Programs are copied here: ours have one name on all runtimes, and cargo may be told to build elsewhere."""
 
@@ -21,47 +22,61 @@ class Server:
     title: str
     kind: str
     """`floor`, `ours` or `peer`."""
+    made: str
+    """What is built or installed for it: of ours, the name of the runtime."""
     command: tuple[str, ...]
-    stdio: tuple[str, ...] | None = ("--stdio",)
-    """The flags of that transport; none if it has it not, or if another variant of the server stands for it."""
-    http: tuple[str, ...] | None = ("--port", "0")
-    eras: tuple[str, ...] = ("legacy", "modern")
+    stdio: tuple[str, ...] = ("--stdio",)
+    """The flags of that transport."""
+    http: tuple[str, ...] = ("--port", "0")
     tools: int = 2
     """How many it has without being asked for more."""
-    lacks: tuple[str, ...] = ()
-    """Cases that the SDK has not got: NAME, or NAME/TRANSPORT/ERA."""
+    warm: float = 0.03
+    """Seconds of CPU time after which it is as fast as it gets, at least."""
+    lacks: dict[str, str] = field(default_factory=dict)
+    """Why something is not measured: by the name of a transport, an era or a case, or of all three,
+    `transport/era/case`."""
 
-    def start(self, transport: str, needs: str | None) -> list[str]:
+    @property
+    def native(self) -> bool:
+        """Whether its instructions can be counted in bearable time."""
+        return self.made not in ("typescript", "python")
+
+    def start(self, transport: str, needs: str | None, tools: int = TOOLS) -> list[str]:
         command = [*self.command, *(self.stdio if transport == "stdio" else self.http)]
         if needs == "tools":
-            command += ["--tools", str(TOOLS - self.tools)]
+            command += ["--tools", str(tools - self.tools)]
         if needs == "listen" and self.kind == "ours":
             command += ["--listen"]
         return command
 
-    def has(self, case: str, transport: str, era: str) -> bool:
-        flags = self.stdio if transport == "stdio" else self.http
-        return flags is not None and era in self.eras and not {case, f"{case}/{transport}/{era}"} & set(self.lacks)
+    def why_not(self, case: str, transport: str, era: str) -> str | None:
+        keys = (transport, era, case, f"{transport}/{era}/{case}")
+        return next((self.lacks[key] for key in keys if key in self.lacks), None)
 
 
-def ours(runtime: str) -> Server:
-    return Server(runtime, f"ours, {runtime}", "ours", (str(BIN / runtime / "fixture_server"),), tools=8)
+def ours(name: str, title: str, runtime: str, *flags: str) -> Server:
+    command = (str(BIN / runtime / "fixture_server"), *flags)
+    return Server(name, title, "ours", runtime, command, tools=8)
 
 
-PEERS = BENCHES / "peers"
-RMCP = (str(BIN / "bench-rmcp"),)
+def rmcp(name: str, title: str, **rest) -> Server:
+    return Server(name, title, "peer", "bench-rmcp", (str(BIN / "bench-rmcp"),), **rest)
+
+
 NODE = PEERS / f"typescript/node_modules/node-linux-{'arm64' if machine() == 'aarch64' else 'x64'}/bin/node"
 PYTHON = PEERS / "python/.venv/bin/python"
 
 ALL = [
-    Server("floor", "floor", "floor", (str(BIN / "floor"),)),
-    ours("tokio"),
-    ours("smol"),
-    ours("blocking"),
-    Server("rmcp", "rmcp", "peer", RMCP),
-    Server("rmcp-pipes", "rmcp, `stdio_pipes()`", "peer", RMCP, stdio=("--pipes",), http=None),
-    Server("rmcp-json", "rmcp, JSON, no sessions", "peer", RMCP, stdio=None, http=("--port", "0", "--json")),
-    Server("typescript", "TypeScript SDK", "peer", (str(NODE), str(PEERS / "typescript/server.mjs"))),
-    Server("python", "Python SDK", "peer", (str(PYTHON), str(PEERS / "python/server.py"))),
+    Server("floor", "floor", "floor", "floor", (str(BIN / "floor"),)),
+    ours("tokio", "ours, tokio, one thread", "tokio"),
+    ours("tokio-threads", "ours, tokio, two threads", "tokio", "--threads", "2"),
+    ours("smol", "ours, smol", "smol"),
+    ours("blocking", "ours, blocking", "blocking"),
+    rmcp("rmcp", "rmcp"),
+    rmcp("rmcp-pipes", "rmcp, `stdio_pipes()`", stdio=("--pipes",), lacks={"http": "a variant of stdio"}),
+    rmcp("rmcp-json", "rmcp, JSON, no sessions", http=("--port", "0", "--json"), lacks={"stdio": "a variant of HTTP"}),
+    Server("typescript", "TypeScript SDK", "peer", "typescript", (str(NODE), str(PEERS / "typescript/server.mjs")), warm=1),
+    Server("python", "Python SDK", "peer", "python", (str(PYTHON), str(PEERS / "python/server.py")), warm=0.2),
 ]
+TOKIO = next(server for server in ALL if server.name == "tokio")
 NAMES = [server.name for server in ALL]

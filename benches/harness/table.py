@@ -1,10 +1,13 @@
 """The figures as Markdown: what the goals are compared with first, then everything."""
 
-from .cases import Case
+from collections import defaultdict
+
 from .core import Counted
 from .figures import Measured, Place
+from .found import Found
 from .goals import judged
-from .machine import Machine
+from .instructions import Whole
+from .linear import Series
 
 FIGURES = [
     ("cpu_us", "CPU of the server, µs a request", {"idle": "µs to open a stream", "start": "µs a start"}),
@@ -16,41 +19,116 @@ FIGURES = [
 ]
 
 
-def write(measured: Measured, counted: list[Counted], machine: Machine) -> str:
+def write(found: Found) -> str:
+    return headline(found) + "\n" + details(found)
+
+
+def headline(found: Found) -> str:
+    """What is worth quoting."""
+    machine = found.machine
     parts = [
         f"# Measured on {machine.date}",
-        f"{machine.kind}, {machine.system}, at commit {machine.commit}. Medians of {machine.rounds} rounds of "
-        f"{machine.seconds:g} s in alternation; ± is half of their range. In brackets: so many times the floor's.",
-        "Versions: " + "; ".join(f"{server.title} {machine.versions[server.name]}" for server in measured.servers) + ".",
-        "## Goals",
-        goals(measured),
+        f"`{machine.command}` on {machine.kind}, {machine.system}, at commit {machine.commit}.",
+        "Versions: " + "; ".join(f"{title} {version}" for title, version in machine.versions.items()) + ".",
+        f"![CPU of the server a request]({machine.date}.svg)",
     ]
+    if rows := multiples(found.servers):
+        titles = [server.title for server in found.servers.servers]
+        parts += ["## CPU time of the server a request, in multiples of the floor's", markdown(["", *titles], rows)]
+    if rows := goals(found):
+        parts += ["## Goals", markdown(["goal", "bound", "measured", "met", "furthest off"], rows)]
+    return "\n\n".join(parts) + "\n"
+
+
+def details(found: Found) -> str:
+    measured, machine, parts = found.servers, found.machine, []
+    if measured.servers:
+        parts += [
+            f"Medians of {machine.rounds} rounds of {machine.seconds:g} s in alternation; ± is half of their range. In "
+            "brackets: so many times the floor's. – is explained at the end.",
+        ]
     for figure, title, _ in FIGURES:
-        rows = figure_rows(measured, figure)
-        if rows:
+        if rows := figure_rows(measured, figure):
             parts += [f"## {title}", markdown(["", *[server.title for server in measured.servers]], rows)]
-    if counted:
-        parts += ["## Core alone, a `tools/call`, to serde_json reading and writing the same typed messages", core(counted)]
+    if found.core:
+        parts += ["## Core alone, a `tools/call`, to serde_json reading and writing the same typed messages", core(found.core)]
+    if found.whole:
+        parts += ["## Whole servers, instructions a request, kernel excluded", whole(found.whole)]
+    if found.growth:
+        parts += ["## How cost grows, on tokio", growth(found.growth)]
+    if measured.missing:
+        parts += ["## Not measured", missing(measured)]
     if measured.failures:
         parts += ["## Failed", "\n".join(f"- {failure}" for failure in measured.failures)]
     return "\n\n".join(parts) + "\n"
 
 
-def goals(measured: Measured) -> str:
-    rows = [
-        [goal.title, goal.bound_text(), goal.range_text(), f"{goal.met} of {goal.of}", goal.worst]
-        for goal in judged(measured)
+def multiples(measured: Measured) -> list[list[str]]:
+    rows = []
+    for place in measured.places:
+        floor = measured.median("floor", place, "cpu_us")
+        values = [measured.median(server.name, place, "cpu_us") for server in measured.servers]
+        if floor and any(values):
+            cells = [ratio(value / floor) if value else "–" for value in values]
+            rows.append([f"{place.transport}, {place.era}: {place.case.title}", *cells])
+    return rows
+
+
+def goals(found: Found) -> list[list[str]]:
+    return [
+        [goal.title, goal.bound_text(), goal.range_text(), goal.met_text(), goal.worst] for goal in judged(found)
     ]
-    return markdown(["goal", "bound", "measured", "met", "furthest off"], rows)
 
 
 def core(counted: list[Counted]) -> str:
     rows = [
         [f"{case.era}, {case.size:,} B", number(case.ours[0]), number(case.floor[0]), ratio(case.ours[0] / case.floor[0])]
-        + [f"{case.ours[1]:.3g}", f"{case.floor[1]:.3g}"]
+        + [f"{case.ours[1]:.3g}", f"{case.handler[1]:.3g}", f"{case.floor[1]:.3g}"]
         for case in counted
     ]
-    return markdown(["", "instructions", "floor's", "ratio", "allocations", "floor's"], rows)
+    heads = ["", "instructions", "floor's", "ratio", "allocations", "of these the handler's", "floor's"]
+    return markdown(heads, rows)
+
+
+def whole(counted: list[Whole]) -> str:
+    rows, servers = defaultdict(dict), list(dict.fromkeys(case.server for case in counted))
+    for case in counted:
+        rows[f"{case.transport}, {case.era}: {case.case}"][case.server] = case.instructions
+
+    def cell(row: dict[str, float], server: str) -> str:
+        if server not in row:
+            return "–"
+        floor = row.get("floor")
+        return number(row[server]) + (f" ({ratio(row[server] / floor)})" if floor and server != "floor" else "")
+
+    return markdown(["", *servers], [[head, *[cell(row, server) for server in servers]] for head, row in rows.items()])
+
+
+def growth(all_series: list[Series]) -> str:
+    rows = [
+        [series.title, f"{series.points[0][0]:,} – {series.points[-1][0]:,}", f"{series.exponent:.2f}", f"{series.late:.2f}"]
+        + [f"{number(series.points[0][1])} – {number(series.points[-1][1])} {series.unit}"]
+        for series in all_series
+        if series.points
+    ]
+    return markdown(["", "from – to", "exponent", "of the larger half", "cost"], rows)
+
+
+def missing(measured: Measured) -> str:
+    """One line for each server and reason."""
+    places, titles = defaultdict(list), {server.name: server.title for server in measured.servers}
+    for (server, place), why in measured.missing.items():
+        places[titles[server], why].append(place)
+    return "\n".join(f"- {server}: {why} ({covered(measured, of)})" for (server, why), of in places.items())
+
+
+def covered(measured: Measured, places: list[Place]) -> str:
+    """Shortly: a transport or an era, if these are all of its places."""
+    for part in ("transport", "era"):
+        value = getattr(places[0], part)
+        if places == [place for place in measured.places if getattr(place, part) == value]:
+            return f"all of {value}"
+    return "; ".join(str(place) for place in places)
 
 
 def figure_rows(measured: Measured, figure: str) -> list[list[str]]:
@@ -65,11 +143,7 @@ def figure_rows(measured: Measured, figure: str) -> list[list[str]]:
 def head(place: Place, figure: str) -> str:
     units = next(exceptions for name, _, exceptions in FIGURES if name == figure)
     unit = units.get(place.case.name)
-    return f"{place.transport}, {place.era}: {title(place.case)}" + (f" ({unit})" if unit else "")
-
-
-def title(case: Case) -> str:
-    return case.title
+    return f"{place.transport}, {place.era}: {place.case.title}" + (f" ({unit})" if unit else "")
 
 
 def cell(measured: Measured, server: str, place: Place, figure: str) -> str:

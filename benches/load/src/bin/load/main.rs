@@ -22,7 +22,7 @@ fn main() -> ExitCode {
     let outcome = match options.kind {
         Kind::Start => measure::start(&options),
         Kind::Idle => measure::idle(&options),
-        Kind::Echo | Kind::List | Kind::Burst => measure::calls(&options),
+        Kind::Echo | Kind::List | Kind::Burst | Kind::Change => measure::calls(&options),
     };
     match outcome {
         Ok(figures) => {

@@ -6,7 +6,7 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::case::{Dialect, FIRST_ID, NOTIFICATIONS, Request, TOOLS};
+use crate::case::{Dialect, FIRST_ID, NOTIFICATIONS, Request};
 use crate::framing::Reply;
 use crate::lane::Lanes;
 use crate::options::{Era, Kind, Options, Transport};
@@ -41,37 +41,53 @@ struct Idle {
     peak_kib: u64,
 }
 
-/// Requests one after the other, or `flight` of them at once.
+/// Requests one after the other, or `flight` of them at once; with `streams`, beside so many on which nothing happens.
 pub(crate) fn calls(options: &Options) -> Result<String, String> {
     let (server, place) = Server::start(options)?;
+    let idle = match (&place, options.streams) {
+        (Place::Address(host), Some(streams)) => open(options, host, streams)?,
+        _ => Lanes::new()?,
+    };
     let mut client = Client::connect(options, place, options.flight)?;
     let text = "x".repeat(options.size);
     let request = client.dialect.case(options.kind, &text);
-    let length = client.first(&request, options.kind, &text)?;
+    let length = client.first(&request, options, &text)?;
     let over_http = options.transport == Transport::Http;
     let mut flight = Flight::new(client, request, length, if over_http { 1 } else { options.flight });
-    flight.take_off()?;
 
-    let began = now();
-    while began.elapsed() < options.time / 3 {
-        flight.go_on()?;
+    let (mut began, mut used) = (now(), server.cpu()?);
+    if let Some(requests) = options.requests {
+        flight.left = requests;
+        flight.take_off()?;
+        while flight.latencies.len() < requests {
+            flight.go_on()?;
+        }
+    } else {
+        flight.take_off()?;
+        while server.cpu()? - used < options.warm {
+            flight.go_on()?;
+        }
+        flight.latencies.clear();
+        (began, used) = (now(), server.cpu()?);
+        while began.elapsed() < options.time {
+            flight.go_on()?;
+        }
     }
-    flight.latencies.clear();
-    let (began, used) = (now(), server.cpu()?);
-    while began.elapsed() < options.time {
-        flight.go_on()?;
-    }
-    let (took, used) = (began.elapsed(), server.cpu()? - used);
+    let (took, used, peak_kib) = (began.elapsed(), server.cpu()? - used, server.peak()?);
 
     let requests = flight.latencies.len();
     let (p50_us, p99_us) = (percentile(&mut flight.latencies, 50), percentile(&mut flight.latencies, 99));
+    drop((flight, idle));
+    if options.requests.is_some() {
+        server.end(options.transport)?;
+    }
     print(&Calls {
         requests,
         rate: requests as f64 / took.as_secs_f64(),
         p50_us,
         p99_us,
         cpu_us: micros(used) / requests as f64,
-        peak_kib: server.peak()?,
+        peak_kib,
     })
 }
 
@@ -96,29 +112,41 @@ pub(crate) fn start(options: &Options) -> Result<String, String> {
     print(&Starts { starts, p50_us: percentile(&mut latencies, 50), cpu_us, peak_kib: peak })
 }
 
+/// How many streams there are if nothing else is asked for.
+const STREAMS: usize = 1_000;
+
 /// Streams on which nothing happens. The first tenth of them fills what a server keeps only once.
 pub(crate) fn idle(options: &Options) -> Result<String, String> {
     if options.transport == Transport::Stdio {
         return Err("idle streams are a matter of HTTP".to_owned());
     }
-    let (_, most) = getrlimit(Resource::RLIMIT_NOFILE).map_err(|error| error.to_string())?;
-    setrlimit(Resource::RLIMIT_NOFILE, most, most).map_err(|error| error.to_string())?;
     let (server, place) = Server::start(options)?;
     let Place::Address(host) = place else { return Err("no address".to_owned()) };
-    let mut lanes = Lanes::new()?;
-    let mut open = |count: usize| (0..count).try_for_each(|_| listen(&mut lanes, options, &host));
-    let warm = options.streams / 10;
-    open(warm)?;
+    let streams = options.streams.unwrap_or(STREAMS);
+    let warm = streams / 10;
+    let mut lanes = open(options, &host, warm)?;
     let (before, used) = (server.resident()?, server.cpu()?);
-    let rest = options.streams - warm;
-    open(rest)?;
+    let rest = streams - warm;
+    (0..rest).try_for_each(|_| listen(&mut lanes, options, &host))?;
     let grown = server.resident()?.saturating_sub(before);
-    print(&Idle {
+    let figures = Idle {
         streams: lanes.len(),
         stream_bytes: grown as f64 * 1024.0 / rest as f64,
         cpu_us: micros(server.cpu()? - used) / rest as f64,
         peak_kib: server.peak()?,
-    })
+    };
+    if options.requests.is_some() {
+        server.end(options.transport)?;
+    }
+    print(&figures)
+}
+
+fn open(options: &Options, host: &str, count: usize) -> Result<Lanes, String> {
+    let (_, most) = getrlimit(Resource::RLIMIT_NOFILE).map_err(|error| error.to_string())?;
+    setrlimit(Resource::RLIMIT_NOFILE, most, most).map_err(|error| error.to_string())?;
+    let mut lanes = Lanes::new()?;
+    (0..count).try_for_each(|_| listen(&mut lanes, options, host))?;
+    Ok(lanes)
 }
 
 /// One client with a stream: a legacy one has a session to itself.
@@ -148,18 +176,19 @@ impl Client {
     }
 
     /// Makes sure that the answer is what it should be, and returns its length.
-    fn first(&mut self, request: &Request, kind: Kind, text: &str) -> Result<usize, String> {
+    fn first(&mut self, request: &Request, options: &Options, text: &str) -> Result<usize, String> {
         request.write(FIRST_ID, self.lanes.out(0)?);
         let reply = self.lanes.exchange(0)?;
         let answer: Value =
             serde_json::from_slice(&reply.json).map_err(|error| format!("no JSON: {error}"))?;
         let result = answer.get("result").ok_or_else(|| format!("no result: {answer}"))?;
-        let right = match kind {
+        let right = match options.kind {
             Kind::List => {
                 let tools = result.get("tools").and_then(Value::as_array).map_or(0, Vec::len);
-                tools == TOOLS && result.get("nextCursor").is_none()
+                tools == options.tools && result.get("nextCursor").is_none()
             }
             Kind::Burst => reply.notifications == NOTIFICATIONS,
+            Kind::Change => result.get("content").is_some(),
             _ => result.pointer("/content/0/text").and_then(Value::as_str) == Some(text),
         };
         if !right {
@@ -203,6 +232,8 @@ struct Flight {
     length: usize,
     /// Requests under way on each lane.
     each: usize,
+    /// Requests that may still be sent.
+    left: usize,
     id: u64,
     /// When a request was sent, by its id or its lane.
     sent: Vec<Instant>,
@@ -217,7 +248,17 @@ impl Flight {
     fn new(client: Client, request: Request, length: usize, each: usize) -> Self {
         let Client { lanes, .. } = client;
         let sent = vec![now(); SLOTS as usize];
-        Self { lanes, request, length, each, id: FIRST_ID, sent, read: Vec::new(), latencies: Vec::new() }
+        Self {
+            lanes,
+            request,
+            length,
+            each,
+            left: usize::MAX,
+            id: FIRST_ID,
+            sent,
+            read: Vec::new(),
+            latencies: Vec::new(),
+        }
     }
 
     fn take_off(&mut self) -> Result<(), String> {
@@ -246,6 +287,10 @@ impl Flight {
     }
 
     fn send(&mut self, lane: usize) -> Result<(), String> {
+        if self.left == 0 {
+            return Ok(());
+        }
+        self.left -= 1;
         self.id += 1;
         self.request.write(self.id, self.lanes.out(lane)?);
         let slot = if self.each == 1 { lane as u64 } else { self.id };

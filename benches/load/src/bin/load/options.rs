@@ -4,8 +4,12 @@ use std::time::Duration;
 
 /// What `load` says of itself.
 pub(crate) const USAGE: &str =
-    "load --transport stdio|http --era legacy|modern --case echo|list|burst|start|idle
-     [--size BYTES] [--flight N] [--seconds S] [--streams N] [--cpus CLIENT:SERVER] -- COMMAND ARGS...";
+    "load --transport stdio|http --era legacy|modern --case echo|list|burst|change|start|idle
+     [--size BYTES] [--flight N] [--warm S] [--seconds S | --requests N] [--streams N] [--tools N] [--cpus CLIENT:SERVER]
+     -- COMMAND ARGS...
+
+     --warm is CPU time of the server. Without --seconds or --requests, a second. With --requests the server is ended so that it can still write what it
+     counted.";
 
 /// How a server is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +34,8 @@ pub(crate) enum Kind {
     List,
     /// `tools/call` of `burst`: 100 progress notifications and an answer.
     Burst,
+    /// `tools/call` of `change`, which tells all streams of it.
+    Change,
     /// From starting the process to its first answer.
     Start,
     /// Streams on which nothing happens.
@@ -45,10 +51,16 @@ pub(crate) struct Options {
     pub(crate) size: usize,
     /// Requests under way at once.
     pub(crate) flight: usize,
-    /// How long is measured, after a third of it to warm up.
+    /// How much CPU time the server has used for requests before anything is measured.
+    pub(crate) warm: Duration,
+    /// How long is measured.
     pub(crate) time: Duration,
-    /// How many idle streams.
-    pub(crate) streams: usize,
+    /// So many requests are made instead, and the server is asked to end by itself.
+    pub(crate) requests: Option<usize>,
+    /// How many idle streams; with calls, beside them.
+    pub(crate) streams: Option<usize>,
+    /// How many tools are listed.
+    pub(crate) tools: usize,
     /// On which CPUs the client and the server are to run.
     pub(crate) cpus: Option<(usize, usize)>,
     pub(crate) command: Vec<String>,
@@ -58,7 +70,8 @@ impl Options {
     pub(crate) fn from_args() -> Result<Self, String> {
         let mut words = std::env::args().skip(1);
         let (mut transport, mut era, mut kind) = (None, None, None);
-        let (mut size, mut flight, mut seconds, mut streams, mut cpus) = (100, 1, 1.0, 1_000, None);
+        let (mut size, mut flight, mut seconds, mut tools) = (100, 1, 1.0, 100);
+        let (mut warm, mut requests, mut streams, mut cpus) = (0.3, None, None, None);
         while let Some(flag) = words.next() {
             if flag == "--" {
                 break;
@@ -71,7 +84,10 @@ impl Options {
                 "--size" => size = number(&value)?,
                 "--flight" => flight = number(&value)?,
                 "--seconds" => seconds = number(&value)?,
-                "--streams" => streams = number(&value)?,
+                "--warm" => warm = number(&value)?,
+                "--requests" => requests = Some(number(&value)?),
+                "--streams" => streams = Some(number(&value)?),
+                "--tools" => tools = number(&value)?,
                 "--cpus" => cpus = Some(pair(&value)?),
                 _ => return Err(format!("unknown flag `{flag}`")),
             }
@@ -86,8 +102,11 @@ impl Options {
             kind: kind.ok_or("which --case?")?,
             size,
             flight: flight.max(1),
-            time: Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())?,
+            warm: duration(warm)?,
+            time: duration(seconds)?,
+            requests,
             streams,
+            tools,
             cpus,
             command,
         })
@@ -100,6 +119,7 @@ const KINDS: &[(&str, Kind)] = &[
     ("echo", Kind::Echo),
     ("list", Kind::List),
     ("burst", Kind::Burst),
+    ("change", Kind::Change),
     ("start", Kind::Start),
     ("idle", Kind::Idle),
 ];
@@ -111,6 +131,10 @@ fn one_of<T: Copy>(value: &str, known: &[(&str, T)]) -> Result<T, String> {
 
 fn number<T: std::str::FromStr>(value: &str) -> Result<T, String> {
     value.parse().map_err(|_| format!("`{value}` is no number"))
+}
+
+fn duration(seconds: f64) -> Result<Duration, String> {
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 
 fn pair(value: &str) -> Result<(usize, usize), String> {

@@ -6,6 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use nix::sched::{CpuSet, sched_setaffinity};
+use nix::sys::signal::{Signal, kill};
 use nix::time::{ClockId, clock_getcpuclockid};
 use nix::unistd::Pid;
 
@@ -15,7 +16,6 @@ use crate::options::{Options, Transport};
 #[derive(Debug)]
 pub(crate) struct Server {
     child: Child,
-    clock: ClockId,
 }
 
 /// How to talk to it.
@@ -42,10 +42,8 @@ impl Server {
             pin(client)?;
         }
         let mut child = spawned?;
-        let pid = i32::try_from(child.id()).map_err(|error| error.to_string())?;
-        let clock = clock_getcpuclockid(Pid::from_raw(pid)).map_err(|error| format!("its clock: {error}"))?;
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
-        let mut server = Self { child, clock };
+        let mut server = Self { child };
         let stdout = stdout.ok_or("no pipe from the server")?;
         let place = match stdin {
             Some(stdin) => Place::Pipes(stdin, stdout),
@@ -68,9 +66,22 @@ impl Server {
         Err(format!("the server ended ({status}) before it listened"))
     }
 
+    /// Waits until it ends, which one that reads lines does by itself once its pipes are closed.
+    pub(crate) fn end(mut self, transport: Transport) -> Result<(), String> {
+        if transport == Transport::Http {
+            kill(self.pid()?, Signal::SIGTERM).map_err(|error| format!("ending it: {error}"))?;
+        }
+        self.child.wait().map(drop).map_err(|error| error.to_string())
+    }
+
+    fn pid(&self) -> Result<Pid, String> {
+        i32::try_from(self.child.id()).map(Pid::from_raw).map_err(|error| error.to_string())
+    }
+
     /// CPU time of all its threads, also of those that have ended.
     pub(crate) fn cpu(&self) -> Result<Duration, String> {
-        self.clock.now().map(Duration::from).map_err(|error| format!("its CPU time: {error}"))
+        let clock = clock_getcpuclockid(self.pid()?).and_then(ClockId::now);
+        clock.map(Duration::from).map_err(|error| format!("its CPU time: {error}"))
     }
 
     /// The most memory it has had, in KiB.
