@@ -16,16 +16,22 @@ const NONCES: u8 = 1;
 /// What one server refused, by operation: keep one beside the grant for the server (AUTH-65, B78).
 #[derive(Clone, Debug, Default)]
 pub struct Attempts {
-    operations: BTreeMap<String, Tried>,
+    operations: BTreeMap<String, Operation>,
     /// How many operations there were.
     last: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Tried {
+struct Operation {
     /// The how manieth operation it is: the oldest gives way.
     number: u64,
     step_ups: u8,
+}
+
+/// What was refused of one request so far: keep one as long as the same request is sent again, and no longer. What comes of
+/// one says nothing about another, which may come when the token ends that was taken since.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tried {
     nonces: u8,
     /// The token that was refused last, and what was said to that.
     last: Option<(u64, Verdict)>,
@@ -77,48 +83,58 @@ impl Attempts {
         Self::default()
     }
 
-    /// A request for this operation (such as `tools/call` and the tool's name) was refused.
+    /// A request for this operation (such as `tools/call` and the tool's name) was refused, as it may have been before.
     ///
-    /// However many requests of an operation are refused with the same token, it is one refusal of that token, and
-    /// the same is done about all of them.
-    pub fn refused(&mut self, operation: &str, with: Presented, refusal: &Refusal) -> Verdict {
-        if self.operations.len() >= OPERATIONS && !self.operations.contains_key(operation) {
-            let oldest = self.operations.iter().min_by_key(|(_, tried)| tried.number);
+    /// That the same token is refused once more is no other refusal.
+    pub fn refused(
+        &mut self,
+        operation: &str,
+        request: &mut Tried,
+        with: Presented,
+        refusal: &Refusal,
+    ) -> Verdict {
+        if refusal.wants_nonce() {
+            let more = request.nonces < NONCES;
+            request.nonces = NONCES;
+            return if more { Verdict::Prove } else { Verdict::GiveUp };
+        }
+        if refusal.is_insufficient_scope() {
+            // More scopes were refused for good.
+            let operation = self.operation(operation);
+            let more = operation.step_ups < STEP_UPS;
+            operation.step_ups = STEP_UPS;
+            return if more { Verdict::StepUp } else { Verdict::GiveUp };
+        }
+        let verdict = match request.last {
+            Some((number, verdict)) if number == with.number => verdict,
+            None => Verdict::Renew,
+            // Whoever was asked is not asked again about the same, whatever has become of that token since.
+            Some((_, Verdict::Renew)) if with.renewed => Verdict::Authorize,
+            Some(_) => Verdict::GiveUp,
+        };
+        request.last = Some((with.number, verdict));
+        verdict
+    }
+
+    fn operation(&mut self, name: &str) -> &mut Operation {
+        if self.operations.len() >= OPERATIONS && !self.operations.contains_key(name) {
+            let oldest = self.operations.iter().min_by_key(|(_, operation)| operation.number);
             if let Some(oldest) = oldest.map(|(name, _)| name.clone()) {
                 self.operations.remove(&oldest);
             }
         }
-        let tried = self.operations.entry(operation.into()).or_insert_with(|| {
+        self.operations.entry(name.into()).or_insert_with(|| {
             self.last += 1;
-            Tried { number: self.last, ..Tried::default() }
-        });
-        if refusal.wants_nonce() {
-            // What is asked for later may need another one.
-            tried.nonces = if tried.nonces < NONCES { tried.nonces + 1 } else { 0 };
-            return if tried.nonces > 0 { Verdict::Prove } else { Verdict::GiveUp };
-        }
-        if refusal.is_insufficient_scope() {
-            // More scopes were refused for good.
-            let more = tried.step_ups < STEP_UPS;
-            tried.step_ups = STEP_UPS;
-            return if more { Verdict::StepUp } else { Verdict::GiveUp };
-        }
-        let verdict = match tried.last {
-            Some((number, verdict)) if number == with.number => verdict,
-            None | Some((_, Verdict::GiveUp)) => Verdict::Renew,
-            Some(_) if with.renewed => Verdict::Authorize,
-            Some(_) => Verdict::GiveUp,
-        };
-        tried.last = Some((with.number, verdict));
-        verdict
+            Operation { number: self.last, ..Operation::default() }
+        })
     }
 
-    /// Whether nothing was refused since it was let in.
+    /// Whether no scopes were refused since they were let in.
     pub fn is_empty(&self) -> bool {
         self.operations.is_empty()
     }
 
-    /// A request for this operation was let in.
+    /// A request for this operation was let in: a redirect, say, does not show that.
     pub fn accepted(&mut self, operation: &str) {
         self.operations.remove(operation);
     }
@@ -142,56 +158,71 @@ mod tests {
         let invalid = refusal(Some("invalid_token"), None);
         let nonce = refusal(Some("use_dpop_nonce"), Some("n"));
         let [second, third] = [2, 3].map(Presented::new);
-        assert_eq!(attempts.refused("tools/call a", FIRST, &nonce), Verdict::Prove);
-        assert_eq!(attempts.refused("tools/call a", FIRST, &invalid), Verdict::Renew);
-        assert_eq!(attempts.refused("tools/call a", second, &step_up), Verdict::StepUp);
+        let mut first = Tried::default();
+        assert_eq!(attempts.refused("tools/call a", &mut first, FIRST, &nonce), Verdict::Prove);
+        assert_eq!(attempts.refused("tools/call a", &mut first, FIRST, &invalid), Verdict::Renew);
+        assert_eq!(attempts.refused("tools/call a", &mut first, second, &step_up), Verdict::StepUp);
         for refusal in [&nonce, &invalid, &step_up] {
-            assert_eq!(attempts.refused("tools/call a", second, refusal), Verdict::GiveUp);
+            assert_eq!(attempts.refused("tools/call a", &mut first, second, refusal), Verdict::GiveUp);
         }
+        let mut next = Tried::default();
         assert_eq!(
-            attempts.refused("tools/call a", third, &invalid),
-            Verdict::Renew,
-            "another request, another token"
-        );
-        assert_eq!(
-            attempts.refused("tools/call a", third, &step_up),
+            attempts.refused("tools/call a", &mut next, third, &step_up),
             Verdict::GiveUp,
             "no number of requests helps"
         );
         assert_eq!(
-            attempts.refused("tools/call b", third, &step_up),
+            attempts.refused("tools/call b", &mut next, third, &step_up),
             Verdict::StepUp,
             "operations count apart"
         );
         attempts.accepted("tools/call a");
-        assert_eq!(attempts.refused("tools/call a", third, &step_up), Verdict::StepUp);
+        assert_eq!(attempts.refused("tools/call a", &mut next, third, &step_up), Verdict::StepUp);
     }
 
     /// AUTH-65, B78: a token that was renewed does not do, one that somebody agrees to may; that is the last try.
     #[test]
     fn a_renewed_token_that_is_refused_leads_to_the_user_once() {
         let (mut attempts, invalid) = (Attempts::new(), refusal(Some("invalid_token"), None));
-        for (number, renewed, verdict) in [
-            (1, true, Verdict::Renew),
-            (2, true, Verdict::Authorize),
-            (3, false, Verdict::GiveUp),
-            (4, false, Verdict::Renew),
-            (5, false, Verdict::GiveUp),
-        ] {
+        let mut request = Tried::default();
+        for (number, renewed, verdict) in
+            [(1, true, Verdict::Renew), (2, true, Verdict::Authorize), (3, true, Verdict::GiveUp)]
+        {
             let with = Presented::new(number).renewed(renewed);
-            // Many calls at once are one refusal of the token.
+            // That it is refused again is no other refusal.
             for _ in 0..5 {
-                assert_eq!(attempts.refused("tools/call a", with, &invalid), verdict, "{number}");
+                assert_eq!(
+                    attempts.refused("tools/call a", &mut request, with, &invalid),
+                    verdict,
+                    "{number}"
+                );
             }
+        }
+    }
+
+    /// AUTH-65, B75: however a request ended that was refused, the next one begins with a renewal, and with another proof.
+    #[test]
+    fn what_became_of_one_request_is_nothing_to_the_next() {
+        let invalid = refusal(Some("invalid_token"), None);
+        let nonce = refusal(Some("use_dpop_nonce"), Some("n"));
+        for renewed in [true, false] {
+            let (mut attempts, mut first) = (Attempts::new(), Tried::default());
+            assert_eq!(attempts.refused("tools/call a", &mut first, FIRST, &invalid), Verdict::Renew);
+            assert_eq!(attempts.refused("tools/call a", &mut first, FIRST, &nonce), Verdict::Prove);
+            // It was given up by whoever waited for it; others took a later token until that ended.
+            let (with, mut next) = (Presented::new(3).renewed(renewed), Tried::default());
+            assert_eq!(attempts.refused("tools/call a", &mut next, with, &nonce), Verdict::Prove);
+            assert_eq!(attempts.refused("tools/call a", &mut next, with, &invalid), Verdict::Renew);
         }
     }
 
     /// AUTH-65: names that a peer can make up do not pile up.
     #[test]
     fn what_is_remembered_is_bounded() {
-        let mut attempts = Attempts::new();
+        let (mut attempts, step_up) = (Attempts::new(), refusal(Some("insufficient_scope"), None));
         for number in 0..=OPERATIONS {
-            attempts.refused(&alloc::format!("{number}"), FIRST, &Refusal::new());
+            let name = alloc::format!("{number}");
+            attempts.refused(&name, &mut Tried::default(), FIRST, &step_up);
         }
         assert_eq!(attempts.operations.len(), OPERATIONS);
     }
@@ -201,12 +232,13 @@ mod tests {
     fn the_oldest_is_forgotten() {
         let step_up = refusal(Some("insufficient_scope"), None);
         let mut attempts = Attempts::new();
+        let mut refused = |name: &str| attempts.refused(name, &mut Tried::default(), FIRST, &step_up);
         for number in 0..OPERATIONS {
-            attempts.refused(&alloc::format!("z{number}"), FIRST, &step_up);
+            refused(&alloc::format!("z{number}"));
         }
-        assert_eq!(attempts.refused("a", FIRST, &step_up), Verdict::StepUp);
-        assert_eq!(attempts.refused("b", FIRST, &step_up), Verdict::StepUp);
-        assert_eq!(attempts.refused("a", FIRST, &step_up), Verdict::GiveUp);
+        assert_eq!(refused("a"), Verdict::StepUp);
+        assert_eq!(refused("b"), Verdict::StepUp);
+        assert_eq!(refused("a"), Verdict::GiveUp);
         assert!(!attempts.operations.contains_key("z0") && !attempts.operations.contains_key("z1"));
     }
 }

@@ -100,7 +100,7 @@ mod url;
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 
-pub use attempts::{Attempts, Presented, Verdict};
+pub use attempts::{Attempts, Presented, Tried, Verdict};
 pub use callback::CallbackPage;
 pub use challenge::{ReceivedChallenge, Refusal, challenges};
 pub use client::{ApplicationType, AuthMethod, Origin, Registration, client_metadata_document};

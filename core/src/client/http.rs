@@ -188,6 +188,8 @@ enum State {
 struct Flight {
     /// `None` while it waits to be resumed or sent again.
     exchange: Option<ExchangeId>,
+    /// The one that it was first sent in.
+    origin: ExchangeId,
     request: Arc<HttpRequest>,
     repeatable: bool,
     /// It makes no sense in another session.

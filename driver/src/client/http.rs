@@ -110,7 +110,7 @@ impl Machine for Carried {
         call: &C,
         options: CallOptions,
     ) -> Result<Pending<C::Reply>, CallError> {
-        self.guarded.http.start(now, call, options)
+        self.guarded.asked(now).start(now, call, options)
     }
 
     fn take<T>(&mut self, pending: &Pending<T>) -> Option<Result<T, CallError>> {
@@ -163,7 +163,7 @@ impl Machine for Carried {
     }
 
     fn listen(&mut self, now: Now, wanted: SubscriptionFilter) -> Result<SubscriptionId, CallError> {
-        self.guarded.http.listen(now, wanted)
+        self.guarded.asked(now).listen(now, wanted)
     }
 
     fn relisten(
@@ -172,7 +172,7 @@ impl Machine for Carried {
         id: SubscriptionId,
         wanted: SubscriptionFilter,
     ) -> Result<(), CallError> {
-        self.guarded.http.relisten(now, id, wanted)
+        self.guarded.asked(now).relisten(now, id, wanted)
     }
 
     fn unlisten(&mut self, now: Now, id: SubscriptionId) {

@@ -24,6 +24,8 @@ pub(super) struct Exchange {
     pub(super) request: Arc<HttpRequest>,
     /// The revision in its `MCP-Protocol-Version` header.
     pub(super) revision: Option<Revision>,
+    /// The first of those that it goes on for.
+    pub(super) origin: ExchangeId,
     /// Which session it belongs to.
     pub(super) generation: u32,
     pub(super) redirects: usize,

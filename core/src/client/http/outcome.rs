@@ -138,6 +138,7 @@ impl Http {
                 let mut request = HttpRequest::clone(&exchange.request);
                 let (purpose, revision) = (exchange.purpose, exchange.revision);
                 let (redirects, generation) = (exchange.redirects + 1, exchange.generation);
+                let origin = exchange.origin;
                 if matches!(head.status, 301 | 308) {
                     let messages = self.sse.as_mut().and_then(|sse| sse.messages.as_mut());
                     messages.unwrap_or(&mut self.endpoint.target).clone_from(&target);
@@ -147,6 +148,7 @@ impl Http {
                 let next = self.send(purpose, request, revision);
                 if let Some(exchange) = self.exchanges.get_mut(&next) {
                     exchange.redirects = redirects;
+                    exchange.origin = origin;
                     // It names the session that it was for, which may be lost by now.
                     exchange.generation = generation;
                 }

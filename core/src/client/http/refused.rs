@@ -22,6 +22,7 @@ pub(super) struct Held {
     pub(super) purpose: Purpose,
     request: Arc<HttpRequest>,
     revision: Option<Revision>,
+    origin: ExchangeId,
     generation: u32,
     redirects: usize,
     /// The status that it was refused with.
@@ -67,6 +68,7 @@ impl Http {
                 let next = self.send_shared(purpose, held.request, held.revision);
                 if let Some(exchange) = self.exchanges.get_mut(&next) {
                     exchange.redirects = held.redirects;
+                    exchange.origin = held.origin;
                 }
                 self.goes_on_as(now, purpose, next);
             }
@@ -87,6 +89,19 @@ impl Http {
     /// Exchanges that are held.
     pub fn held(&self) -> usize {
         self.held.len()
+    }
+
+    /// The first of the exchanges that this one, which has not ended or is held, goes on for: what is repeated, redirected or
+    /// sent again in another session is the same request still.
+    pub fn origin_of(&self, exchange: ExchangeId) -> Option<ExchangeId> {
+        let held = || self.held.get(&exchange).map(|held| held.origin);
+        self.exchanges.get(&exchange).map(|exchange| exchange.origin).or_else(held)
+    }
+
+    /// Whether a held exchange is for no call and no subscription, but for the session: its handshake, or its stream.
+    pub fn is_for_session(&self, exchange: ExchangeId) -> bool {
+        let purpose = self.held.get(&exchange).map(|held| held.purpose);
+        matches!(purpose, Some(Purpose::Opening | Purpose::Initialized | Purpose::Stream | Purpose::Listen))
     }
 
     /// The request of an exchange that has not ended, or is held.
@@ -126,6 +141,7 @@ impl Http {
             purpose,
             request: Arc::clone(&exchange.request),
             revision: exchange.revision,
+            origin: exchange.origin,
             generation: exchange.generation,
             redirects: exchange.redirects,
             status,

@@ -47,6 +47,7 @@ impl Http {
         if let Some(sent) = self.exchanges.get(&exchange) {
             let flight = Flight {
                 exchange: Some(exchange),
+                origin: exchange,
                 request: Arc::clone(&sent.request),
                 repeatable: source.is_repeatable(),
                 of_session: source.is_of_session(),
@@ -76,7 +77,8 @@ impl Http {
             _ => self.plain_head("POST", revision),
         };
         let exchange = self.send(Purpose::Call(call), HttpRequest { head, body }, revision);
-        if let (Some(flight), Some(sent)) = (self.flights.get_mut(&call), self.exchanges.get(&exchange)) {
+        if let (Some(flight), Some(sent)) = (self.flights.get_mut(&call), self.exchanges.get_mut(&exchange)) {
+            sent.origin = flight.origin;
             flight.exchange = Some(exchange);
             flight.request = Arc::clone(&sent.request);
         }
@@ -116,6 +118,7 @@ impl Http {
             purpose,
             request: Arc::clone(&request),
             revision,
+            origin: id,
             generation: self.generation,
             redirects: 0,
             skipped: false,

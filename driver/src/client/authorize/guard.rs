@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mcp_proto::auth::{Attempts, Config, Dpop, Grant, Presented, Refusal, TokenType, Url, Verdict};
+use mcp_proto::auth::{Attempts, Config, Dpop, Grant, Presented, Refusal, TokenType, Tried, Url, Verdict};
 use mcp_proto::client::{ExchangeId, Http, HttpRequest};
 use mcp_proto::entropy::Seed;
 use mcp_proto::error::ApiMisuse;
@@ -19,6 +19,8 @@ use crate::hook;
 
 /// How long nothing is renewed early after that failed, or brought a token that has ended already.
 const PAUSE: Duration = Duration::from_secs(10);
+/// Requests of which it is remembered that they were refused.
+const REQUESTS: usize = 1_024;
 
 /// The grant of one client, and the exchanges that wait for it.
 pub(in crate::client) struct Guard {
@@ -34,6 +36,8 @@ pub(in crate::client) struct Guard {
     renewed: bool,
     dpop: Option<Dpop>,
     attempts: Attempts,
+    /// What was refused of requests, by the first exchange of each. Those that were given up meanwhile do no harm.
+    tried: BTreeMap<ExchangeId, Tried>,
     state: State,
     waiting: Vec<Waiting>,
     /// With what exchanges went out.
@@ -51,6 +55,10 @@ pub(in crate::client) struct Guard {
     /// Those who sign out, and whether that is under way.
     leaving: Vec<Answer>,
     is_leaving: bool,
+    /// Somebody has signed out, and nothing was asked for since: no token is to be got for what goes on by itself.
+    signed_out: bool,
+    /// What the session needs that was refused meanwhile.
+    parked: Vec<ExchangeId>,
 }
 
 /// Numbers of a grant and of a nonce.
@@ -165,6 +173,7 @@ impl Guard {
             renewed: false,
             dpop,
             attempts: Attempts::new(),
+            tried: BTreeMap::new(),
             state: State::Unread,
             waiting: Vec::new(),
             sent: BTreeMap::new(),
@@ -175,7 +184,15 @@ impl Guard {
             told: Arc::default(),
             leaving: Vec::new(),
             is_leaving: false,
+            signed_out: false,
+            parked: Vec::new(),
         })
+    }
+
+    /// The application asks for something: from here on somebody waits for a token, if one is needed.
+    pub(in crate::client) fn asked(&mut self, now: Now, http: &mut Http) {
+        self.signed_out = false;
+        std::mem::take(&mut self.parked).into_iter().for_each(|exchange| http.repeat(now, exchange));
     }
 
     /// A request is to go out.
@@ -277,7 +294,13 @@ impl Guard {
         {
             self.nonce += 1;
         }
-        if head.status < 400
+        // Behind a redirect, or a head that is not the last, the same request may be refused yet.
+        if !matches!(head.status, 100..=199 | 300..=399 | 401 | 403)
+            && let Some(origin) = http.origin_of(exchange)
+        {
+            self.tried.remove(&origin);
+        }
+        if (200..300).contains(&head.status)
             && !self.attempts.is_empty()
             && let Some(request) = http.request_of(exchange)
         {
@@ -302,6 +325,7 @@ impl Guard {
     ) -> Option<Box<Job>> {
         let sent = self.sent.remove(&exchange);
         let number = sent.map(|sent| sent.grant);
+        let origin = http.origin_of(exchange)?;
         let request = http.request_of(exchange)?;
         let operation = operation(&request.head, &request.body);
         let Some(refusal) = Refusal::read(head) else {
@@ -318,7 +342,7 @@ impl Guard {
         if self.state == State::Busy {
             // Another token is on its way; that this one was refused here counts all the same.
             if is_current && is_plain {
-                self.attempts.refused(&operation, presented, &refusal);
+                self.judge(&operation, origin, presented, &refusal);
             }
             self.wait(http, exchange, true);
             return None;
@@ -330,8 +354,12 @@ impl Guard {
             http.repeat(now, exchange);
             return None;
         }
+        if self.signed_out {
+            self.leave_alone(now, http, exchange);
+            return None;
+        }
         self.stale = nonce.or(self.stale);
-        let way = match self.attempts.refused(&operation, presented, &refusal) {
+        let way = match self.judge(&operation, origin, presented, &refusal) {
             Verdict::Prove if self.dpop.is_some() => {
                 http.repeat(now, exchange);
                 return None;
@@ -350,6 +378,24 @@ impl Guard {
         };
         self.wait(http, exchange, true);
         Some(self.begin(way, Some(refusal)))
+    }
+
+    fn judge(&mut self, operation: &str, origin: ExchangeId, with: Presented, refusal: &Refusal) -> Verdict {
+        if self.tried.len() >= REQUESTS && !self.tried.contains_key(&origin) {
+            self.tried.pop_first();
+        }
+        self.attempts.refused(operation, self.tried.entry(origin).or_default(), with, refusal)
+    }
+
+    /// Nobody has asked for this since somebody signed out.
+    fn leave_alone(&mut self, now: Now, http: &mut Http, exchange: ExchangeId) {
+        if http.is_for_session(exchange) {
+            // Given up, it would be the end of the client, or of its stream.
+            self.parked.retain(|&parked| http.is_held(parked));
+            self.parked.push(exchange);
+        } else {
+            http.give_up(now, exchange, "the user has signed out, and nothing was called since", "");
+        }
     }
 
     fn give_up(&self, now: Now, http: &mut Http, exchange: ExchangeId, refusal: &Refusal) {
@@ -389,14 +435,16 @@ impl Guard {
     }
 
     /// A job is done: whoever waits goes on. What is to be said once the lock is free, and what is to be done next.
-    pub(in crate::client) fn finish(&mut self, now: Now, http: &mut Http, done: Done) -> Next {
+    pub(in crate::client) fn finish(&mut self, now: Now, http: &mut Http, mut done: Done) -> Next {
         let mut answers = Vec::new();
         if std::mem::take(&mut self.is_leaving) {
-            let outcome = match &done {
-                Done::SignedOut(outcome) => outcome.clone(),
-                Done::Failed { reason, .. } => Err(reason.clone()),
+            let outcome = match done {
+                Done::SignedOut(outcome) => outcome,
+                // Whoever signs out is signed out here, also where that was cut off.
+                Done::Failed { reason, .. } => Err(reason),
                 _ => Err("nothing came of it".to_owned()),
             };
+            done = Done::SignedOut(outcome.clone());
             answers.extend(self.leaving.drain(..).map(|answer| (answer, outcome.clone())));
         }
         self.conclude(now, http, done);
@@ -434,6 +482,8 @@ impl Guard {
                 self.grant = None;
                 self.number += 1;
                 self.attempts = Attempts::new();
+                self.tried.clear();
+                self.signed_out = true;
                 http.clear_cache();
             }
         }

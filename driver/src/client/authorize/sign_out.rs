@@ -38,7 +38,13 @@ pub(in crate::client) type Answer = Promise<Result<SignedOut, String>>;
 impl<R: Runtime> Client<R> {
     /// Signs out: the grants for this server are removed from the [store](super::GrantStore), their tokens revoked at the
     /// authorization server where it can do that, and private results that were kept are forgotten. The connection
-    /// stays, but what the server wants authorization for begins with a new flow.
+    /// stays.
+    ///
+    /// Nobody is asked to sign in again before the application calls anew, or listens to something new: its next call
+    /// that the server wants authorization for begins with a new flow. What goes on by itself until then gets no token: calls
+    /// and subscriptions under way that the server refuses without one end as
+    /// [`CallError::Unauthorized`](crate::CallError::Unauthorized), and a session that has to be opened again, or its
+    /// stream, waits for that next call, for as long as [`Limits::authorization`](crate::Limits::authorization).
     ///
     /// An authorization that is under way is waited for. Other clients that have the same grants in memory find out by
     /// being refused.
@@ -46,8 +52,9 @@ impl<R: Runtime> Client<R> {
     /// <https://www.rfc-editor.org/rfc/rfc7009>
     ///
     /// # Errors
-    /// When the client has no [`authorize`](crate::ClientBuilder::authorize) or is closed, and when the store fails: then a
-    /// grant may still be in it.
+    /// When the client has no [`authorize`](crate::ClientBuilder::authorize) or is closed, and when the store fails or all of
+    /// it took longer than [`Limits::authorization`](crate::Limits::authorization): then a grant may still be in the store, or be
+    /// good until it ends, but this client has it no more.
     pub fn sign_out(&self) -> <R::Mode as Mode>::Reply<SignedOut, Error> {
         let answer = Answer::default();
         let begun = match &self.link.0 {

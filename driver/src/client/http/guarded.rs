@@ -23,6 +23,16 @@ pub(super) struct Guarded {
 }
 
 impl Guarded {
+    /// The application asks for something.
+    pub(super) fn asked(&mut self, now: Now) -> &mut Http {
+        #[cfg(feature = "auth")]
+        if let Some(guard) = &mut self.guard {
+            guard.asked(now, &mut self.http);
+        }
+        let _ = now;
+        &mut self.http
+    }
+
     pub(super) fn head(&mut self, now: Now, exchange: ExchangeId, head: ResponseHead) {
         #[cfg(feature = "auth")]
         if let Some(guard) = &mut self.guard {

@@ -1,9 +1,10 @@
 use std::sync::Arc;
 
 use mcp_proto::auth::{Signer, TokenType};
-use mcp_proto::client::{self, Endpoint, EraChoice, HttpOutput};
-use mcp_proto::head::RequestHead;
-use mcp_proto::model::Implementation;
+use mcp_proto::client::{self, CallOptions, CallTool, Endpoint, EraChoice, HttpOutput, Pending, ToolReply};
+use mcp_proto::error::CallError;
+use mcp_proto::head::{End, RequestHead};
+use mcp_proto::model::{Implementation, SubscriptionFilter};
 
 use super::*;
 
@@ -41,6 +42,61 @@ impl World {
         world
     }
 
+    /// One that is connected, with a token that lasts, which somebody agreed to.
+    fn connected() -> Self {
+        let mut world = Self::with(Config::new("c"), Some(*lasting("t-1")));
+        let (exchange, _) = world.admit(at(0));
+        world.answer(exchange, DISCOVERED);
+        world
+    }
+
+    /// The server answers with a result.
+    fn answer(&mut self, exchange: ExchangeId, result: &str) {
+        let request = self.http.request_of(exchange).unwrap();
+        let id: Id = serde_json::from_slice(&request.body).unwrap();
+        let body = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, id.id);
+        let mut head = ResponseHead::new(200);
+        head.headers.push("Content-Type", "application/json");
+        self.guard.head(&self.http, exchange, &head);
+        self.http.handle_head(at(0), exchange, head);
+        self.http.handle_body(at(0), exchange, body.as_bytes());
+        self.http.handle_end(at(0), exchange, End::Complete);
+    }
+
+    /// The application calls a tool.
+    fn call(&mut self) -> Pending<ToolReply> {
+        self.guard.asked(at(0), &mut self.http);
+        self.http.start(at(0), &CallTool::new("who"), CallOptions::new()).unwrap()
+    }
+
+    /// The job that is under way brings a token.
+    fn grant(&mut self, token: &str, renewed: bool) {
+        self.finish(at(0), Done::Granted { grant: lasting(token), renewed });
+    }
+
+    /// The next request.
+    fn next(&mut self) -> ExchangeId {
+        let (exchange, admitted) = self.admit(at(0));
+        assert!(matches!(admitted, Admitted::Send(_)));
+        exchange
+    }
+
+    /// The next request, which goes out without a token.
+    fn bare(&mut self) -> ExchangeId {
+        let (exchange, admitted) = self.admit(at(0));
+        assert_eq!(token(&admitted), "none");
+        exchange
+    }
+
+    /// Somebody signs out, which takes until `finish`.
+    fn leave(&mut self) {
+        assert_eq!(way(self.guard.sign_out(Answer::default())), Some(Way::SignOut));
+    }
+
+    fn left(&mut self) {
+        self.finish(at(0), Done::SignedOut(Ok(SignedOut::Revoked)));
+    }
+
     /// The next request, and what becomes of it.
     fn admit(&mut self, now: Now) -> (ExchangeId, Admitted) {
         loop {
@@ -65,7 +121,7 @@ impl World {
 
     fn refuse_with(&mut self, now: Now, exchange: ExchangeId, head: ResponseHead) -> Option<Box<Job>> {
         self.http.handle_head(now, exchange, head);
-        self.http.handle_end(now, exchange, mcp_proto::head::End::Complete);
+        self.http.handle_end(now, exchange, End::Complete);
         loop {
             match self.http.poll_output() {
                 Some(HttpOutput::Refused { exchange, head }) => {
@@ -76,6 +132,18 @@ impl World {
             }
         }
     }
+}
+
+const DISCOVERED: &str = r#"{"resultType":"complete","supportedVersions":["2026-07-28"],
+    "capabilities":{"tools":{"listChanged":true}},"ttlMs":0,"cacheScope":"private"}"#;
+
+#[derive(Deserialize)]
+struct Id {
+    id: i64,
+}
+
+fn lasting(token: &str) -> Box<Grant> {
+    Box::new(changed(token, |grant| grant.expires = None))
 }
 
 /// A grant that ends at 100 s, with a refresh token.
@@ -109,7 +177,7 @@ fn what_is_stored_is_used_from_the_first_request() {
     let mut world = World::with(Config::new("c"), Some(grant("t-1")));
     assert_eq!(token(&world.admit(at(0)).1), "Bearer t-1");
     let mut world = World::with(Config::new("c"), None);
-    assert_eq!(token(&world.admit(at(0)).1), "none");
+    world.bare();
 }
 
 /// AUTHX-08: renewed before it ends; who waited goes out with the new one.
@@ -151,7 +219,6 @@ fn a_renewal_that_comes_to_nothing_is_not_tried_at_once() {
 #[test]
 fn a_refused_token_is_renewed_then_asked_for_then_given_up() {
     let mut world = World::with(Config::new("c"), Some(grant("t-1")));
-    let lasting = |token: &str| Box::new(changed(token, |grant| grant.expires = None));
     let (exchange, _) = world.admit(at(0));
     assert_eq!(way(world.refuse(at(0), exchange)), Some(Way::Renew));
     world.finish(at(0), Done::Granted { grant: lasting("t-2"), renewed: true });
@@ -297,4 +364,145 @@ fn a_nonce_that_is_stale_is_refused_once() {
     assert!(matches!(admitted, Admitted::Sign(_)), "the second is one refusal with the first");
     assert_eq!(way(refuse(&mut world, third, "n-2")), None);
     assert!(!world.http.is_held(third), "it had the nonce already");
+}
+
+/// B75: a refusal that nothing followed, because nobody waited for the call any more, is nothing to the next call of the
+/// same tool: a token that has ended since is renewed, with nobody asked, whoever it came of.
+#[test]
+fn a_call_that_was_cancelled_while_it_was_held_spoils_no_other() {
+    for renewed in [true, false] {
+        let mut world = World::connected();
+        let pending = world.call();
+        let exchange = world.next();
+        assert_eq!(way(world.refuse(at(0), exchange)), Some(Way::Renew));
+        world.http.cancel(at(0), pending.id());
+        world.grant("t-2", renewed);
+        let _pending = world.call();
+        let exchange = world.next();
+        assert_eq!(way(world.refuse(at(0), exchange)), Some(Way::Renew), "renewed: {renewed}");
+        // It is this call that has had its renewal.
+        world.grant("t-3", true);
+        let exchange = world.next();
+        assert_eq!(way(world.refuse(at(0), exchange)), Some(Way::Authorize));
+    }
+}
+
+/// B75: so is one that ended with another refusal than for want of a token.
+#[test]
+fn a_status_of_another_kind_ends_a_request() {
+    let mut world = World::connected();
+    let _pending = world.call();
+    let exchange = world.next();
+    assert_eq!(way(world.refuse(at(0), exchange)), Some(Way::Renew));
+    world.grant("t-2", true);
+    let exchange = world.next();
+    world.guard.head(&world.http, exchange, &ResponseHead::new(405));
+    assert!(world.guard.tried.is_empty());
+}
+
+/// AUTH-65, B78: scopes that were refused for good are not asked for again because a server redirects first, or says
+/// something ahead of its answer.
+#[test]
+fn only_success_shows_that_scopes_suffice() {
+    for (status, expected) in
+        [(307, None), (308, None), (103, None), (404, None), (202, Some(Way::Authorize))]
+    {
+        let mut world = World::connected();
+        let refuse = |world: &mut World, exchange| {
+            let mut head = ResponseHead::new(403);
+            head.headers.push("WWW-Authenticate", r#"Bearer error="insufficient_scope", scope="write""#);
+            world.refuse_with(at(0), exchange, head)
+        };
+        let _pending = world.call();
+        let exchange = world.next();
+        assert_eq!(way(refuse(&mut world, exchange)), Some(Way::Authorize));
+        world.grant("t-2", false);
+        let exchange = world.next();
+        world.guard.head(&world.http, exchange, &ResponseHead::new(status));
+        assert_eq!(way(refuse(&mut world, exchange)), expected, "{status}");
+    }
+}
+
+/// AUTH-65: a redirect is no new request: its refusal is that of the one before.
+#[test]
+fn a_redirect_brings_no_further_renewal() {
+    let mut world = World::connected();
+    let _pending = world.call();
+    let exchange = world.next();
+    assert_eq!(way(world.refuse(at(0), exchange)), Some(Way::Renew));
+    world.grant("t-2", true);
+    let exchange = world.next();
+    let mut head = ResponseHead::new(307);
+    head.headers.push("Location", "/other");
+    world.guard.head(&world.http, exchange, &head);
+    world.http.handle_head(at(0), exchange, head);
+    let exchange = world.next();
+    assert_eq!(way(world.refuse(at(0), exchange)), Some(Way::Authorize));
+}
+
+/// AUTH-66: calls and subscriptions from before somebody signed out lead to nobody, whether they were refused then, held
+/// behind it or under way; the next call of the application does.
+#[test]
+fn who_signed_out_is_not_asked_for_what_was_before() {
+    for held in [true, false] {
+        let mut world = World::connected();
+        let before = world.call();
+        let subscription =
+            world.http.listen(at(0), SubscriptionFilter::new().tools_list_changed(true)).unwrap();
+        let mut sent = [world.next(), world.next()];
+        world.leave();
+        if held {
+            for exchange in &sent {
+                assert_eq!(way(world.refuse(at(0), *exchange)), None);
+            }
+            world.left();
+            sent = [world.bare(), world.bare()];
+        } else {
+            world.left();
+        }
+        for mut exchange in sent {
+            if !held {
+                // The token was another then: it may do without.
+                assert_eq!(way(world.refuse(at(0), exchange)), None);
+                exchange = world.bare();
+            }
+            assert_eq!(way(world.refuse(at(0), exchange)), None);
+        }
+        let Some(Err(CallError::Unauthorized { reason, .. })) = world.http.take(&before) else { panic!() };
+        assert!(reason.contains("signed out"), "{reason}");
+        assert!(world.http.subscription(subscription).unwrap().ended().is_some());
+        assert_eq!(world.http.held(), 0);
+        let _pending = world.call();
+        let exchange = world.next();
+        assert_eq!(way(world.refuse(at(0), exchange)), Some(Way::Authorize));
+    }
+}
+
+/// AUTH-66: what the session needs is not given up, which would be the end of the client: it waits for the next call.
+#[test]
+fn a_session_waits_for_the_next_call_of_who_signed_out() {
+    let mut world = World::with(Config::new("c"), Some(*lasting("t-1")));
+    let exchange = world.next();
+    world.leave();
+    world.left();
+    assert_eq!(way(world.refuse(at(0), exchange)), None);
+    let exchange = world.next();
+    assert_eq!(way(world.refuse(at(0), exchange)), None);
+    assert!(world.http.is_held(exchange) && !world.http.is_closed());
+    let _pending = world.call();
+    let exchange = world.next();
+    assert_eq!(way(world.refuse(at(0), exchange)), Some(Way::Authorize));
+    world.grant("t-2", false);
+    assert_eq!(token(&world.admit(at(0)).1), "Bearer t-2");
+}
+
+/// AUTH-66: who signs out is signed out, also where revoking the tokens took too long.
+#[test]
+fn signing_out_that_is_cut_off_keeps_no_token() {
+    let mut world = World::connected();
+    world.leave();
+    let next = world.finish(at(0), Done::Failed { reason: "late".to_owned(), record: String::new() });
+    assert_eq!(next.answers[0].1, Err("late".to_owned()));
+    let _pending = world.call();
+    world.bare();
 }
