@@ -60,7 +60,10 @@ impl Patience {
         runtime: &R,
         addresses: &[SocketAddr],
     ) -> Result<(SocketAddr, R::Stream), String> {
-        let mut why = String::from("its name stands for no address");
+        let mut why = match self.addresses {
+            0 => String::from("no address may be tried; `Limits::addresses` is 0"),
+            _ => String::from("its name stands for no address"),
+        };
         let mut now = runtime.now().mono;
         let mut turns = self.turns(addresses, now);
         while let Some((address, share)) = turns.next(now) {

@@ -86,7 +86,7 @@ impl<R: Runtime> Fetcher<R> {
     /// Has the application's HTTP client send it.
     async fn exchange(&self, exchanger: &Arc<dyn Exchanger>, url: Url, request: auth::Request) -> Answer {
         let collecting = Arc::new(Collecting {
-            inner: Mutex::new(Collected::new(&self.limits)),
+            inner: Mutex::new(Some(Collected::new(&self.limits))),
             answer: Promise::default(),
         });
         let outgoing = Outgoing::new(url, request.head, request.body);
@@ -136,38 +136,52 @@ impl Collected {
 
 /// A response that comes by way of the application.
 struct Collecting {
-    inner: Mutex<Collected>,
+    /// `None` once the answer is there.
+    inner: Mutex<Option<Collected>>,
     answer: Promise<Answer>,
 }
 
 impl Collecting {
-    fn with<T>(&self, work: impl FnOnce(&mut Collected) -> T) -> T {
-        work(&mut self.inner.lock().unwrap_or_else(PoisonError::into_inner))
+    fn lock(&self) -> MutexGuard<'_, Option<Collected>> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The first answer counts.
+    fn answer(&self, answer: impl FnOnce(Collected) -> Answer) {
+        let collected = self.lock().take();
+        if let Some(collected) = collected {
+            self.answer.set(answer(collected));
+        }
+    }
+
+    fn whole(mut collected: Collected) -> Answer {
+        collected.take().unwrap_or_else(|| Err("the response ended before its head".to_owned()))
     }
 }
 
 impl Hears for Collecting {
     fn head(&self, head: ResponseHead) {
-        self.with(|collected| collected.head = Some(head));
+        if let Some(collected) = &mut *self.lock() {
+            collected.head = Some(head);
+        }
     }
 
     fn body(&self, bytes: &[u8]) {
-        let whole = self.with(|collected| collected.push(bytes).then(|| collected.take()).flatten());
-        if let Some(answer) = whole {
-            self.answer.set(answer);
+        let is_enough = self.lock().as_mut().is_some_and(|collected| collected.push(bytes));
+        if is_enough {
+            self.answer(Self::whole);
         }
     }
 
     fn end(&self, end: End) {
-        match self.with(Collected::take) {
-            Some(answer) if end == End::Complete => self.answer.set(answer),
-            Some(_) => self.answer.set(Err("the response broke off".to_owned())),
-            None => {}
+        match end {
+            End::Complete => self.answer(Self::whole),
+            End::Broken => self.answer(|_| Err("the response broke off".to_owned())),
         }
     }
 
     fn failed(&self, reason: &str, _: bool) {
-        self.answer.set(Err(reason.to_owned()));
+        self.answer(|_| Err(reason.to_owned()));
     }
 }
 
@@ -336,5 +350,46 @@ impl Endpoint for Fetching {
 
     fn register(&self, waker: &Waker) {
         self.waker.register(waker);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reply::block_on;
+
+    /// However an exchanger ends there is an answer, and the first one counts.
+    #[test]
+    fn whatever_an_exchanger_says_there_is_an_answer() {
+        let mut limits = Limits::default();
+        limits.auth_document = 3;
+        let answer = |told: &dyn Fn(&Collecting)| {
+            let collecting =
+                Collecting { inner: Mutex::new(Some(Collected::new(&limits))), answer: Promise::default() };
+            told(&collecting);
+            let answer = block_on(poll_fn(|cx| collecting.answer.poll_take(cx.waker())));
+            answer.map(|(head, body)| (head.status, body))
+        };
+        let head = |told: &Collecting| told.head(ResponseHead::new(200));
+        let failed = |reason: &str| Err(reason.to_owned());
+        assert_eq!(answer(&|told| told.end(End::Complete)), failed("the response ended before its head"));
+        assert_eq!(answer(&|told| told.body(b"long")), failed("the response ended before its head"));
+        assert_eq!(answer(&|told| told.end(End::Broken)), failed("the response broke off"));
+        let broken = answer(&|told| {
+            head(told);
+            told.end(End::Broken);
+        });
+        assert_eq!(broken, failed("the response broke off"));
+        let long = answer(&|told| {
+            head(told);
+            told.body(b"lo");
+            told.body(b"nger");
+            // What comes then is nothing to anybody.
+            head(told);
+            told.body(b"than that");
+            told.end(End::Complete);
+            told.failed("late", false);
+        });
+        assert_eq!(long, Ok((200, b"long".to_vec())));
     }
 }
