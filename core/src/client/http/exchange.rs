@@ -6,7 +6,7 @@ use crate::client::asks::AskId;
 use crate::client::calls::CallId;
 use crate::client::config::Config;
 use crate::dialect::Revision;
-use crate::head::ResponseHead;
+use crate::head::{Headers, ResponseHead};
 use crate::time::{Duration, Instant};
 use crate::wire::sse::Decoder;
 use alloc::format;
@@ -29,6 +29,8 @@ pub(super) struct Exchange {
     /// Which session it belongs to.
     pub(super) generation: u32,
     pub(super) redirects: usize,
+    /// What its request went out with besides its own fields.
+    pub(super) credentials: Headers,
     /// Something in its stream was skipped, and that was said.
     pub(super) skipped: bool,
     /// How long the server that refuses it wants to be left alone.

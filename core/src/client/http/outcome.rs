@@ -6,7 +6,7 @@ use super::{ExchangeId, Http, HttpRequest, LINGER, SessionId, State};
 use crate::client::calls::CallId;
 use crate::client::negotiate::{Answer, Step};
 use crate::error::{CallError, ErrorObject, code};
-use crate::head::{RequestHead, ResponseHead};
+use crate::head::{Headers, ResponseHead};
 use crate::model::Json;
 use crate::text;
 use crate::time::{Duration, Instant};
@@ -16,6 +16,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use serde_json::value::RawValue;
 
+/// Fields that a request is authorized by.
+const SECRET: [&str; 2] = ["authorization", "dpop"];
+
 /// What an exchange brought.
 pub(super) enum Outcome<'a> {
     Result(&'a RawValue),
@@ -24,6 +27,14 @@ pub(super) enum Outcome<'a> {
 }
 
 impl Http {
+    /// Says with which fields a request goes out besides its own, such as a token: no error repeats those, whatever the server
+    /// answers.
+    pub fn authorized_with(&mut self, exchange: ExchangeId, fields: &Headers) {
+        if let Some(exchange) = self.exchanges.get_mut(&exchange) {
+            exchange.credentials = fields.clone();
+        }
+    }
+
     /// A response with an error status. Its body may be the error of the request (B43); a result in it would
     /// not be believed.
     pub(super) fn refused(&mut self, now: Instant, exchange: &Exchange, status: u16, body: &[u8]) {
@@ -57,7 +68,7 @@ impl Http {
         }
         let outcome = match error {
             Some(error) => Outcome::Error(error, Some(status)),
-            None => Outcome::Failed(refusal(&exchange.request.head, status, body)),
+            None => Outcome::Failed(refusal(exchange, status, body)),
         };
         if let (Purpose::Opening, Outcome::Failed(error)) = (purpose, &outcome)
             && !matches!(error, CallError::Unauthorized { .. })
@@ -250,14 +261,19 @@ pub(super) fn broken(reason: String) -> CallError {
     CallError::Broken { reason, unsent: false }
 }
 
-/// Whether a body holds what is in the `Authorization` of its request, or whatever else looks like one.
-fn repeats_secret(head: &RequestHead, body: &str) -> bool {
-    let sent = head.headers.text("authorization").and_then(|value| value.split(' ').next_back());
+/// Whether a body holds what its request was authorized by, or whatever else looks like that.
+fn repeats_secret(exchange: &Exchange, body: &str) -> bool {
     let body = body.to_ascii_lowercase();
-    let names = ["authorization:", "authorization\"", "bearer ", "dpop "];
+    let fields = [&exchange.request.head.headers, &exchange.credentials];
+    let sent = fields.into_iter().flat_map(|fields| SECRET.map(|name| fields.text(name)));
+    let is_repeated = |value: &str| {
+        let secret = value.split(' ').next_back().unwrap_or_default();
+        !secret.is_empty() && body.contains(&secret.to_ascii_lowercase())
+    };
+    // The last one is how a JSON object begins that was made base64: tokens and proofs.
+    let names = ["authorization:", "authorization\"", "bearer ", "dpop ", "dpop:", "dpop\"", "eyj"];
     let after = |name: &str| body.split(name).skip(1).any(long_word);
-    sent.is_some_and(|secret| !secret.is_empty() && body.contains(&secret.to_ascii_lowercase()))
-        || names.into_iter().any(after)
+    sent.flatten().any(is_repeated) || names.into_iter().any(after)
 }
 
 /// Whether a text begins with something as long as a token, after at most one short word such as `Basic`.
@@ -267,11 +283,11 @@ fn long_word(text: &str) -> bool {
 }
 
 /// An error status whose body is no JSON-RPC error.
-fn refusal(head: &RequestHead, status: u16, body: &[u8]) -> CallError {
+fn refusal(exchange: &Exchange, status: u16, body: &[u8]) -> CallError {
     let said = match core::str::from_utf8(body).map(str::trim) {
         Ok("") => String::new(),
         // Some on the way repeat the request that they refuse.
-        Ok(body) if repeats_secret(head, body) => ", with a body that repeats credentials".to_owned(),
+        Ok(body) if repeats_secret(exchange, body) => ", with a body that repeats credentials".to_owned(),
         Ok(body) => format!(": {}", text::excerpt(body)),
         Err(_) => ", with a body that is not text".to_owned(),
     };

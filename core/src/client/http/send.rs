@@ -8,7 +8,7 @@ use crate::client::calls::CallId;
 use crate::client::event::Out;
 use crate::client::request::Source;
 use crate::dialect::Revision;
-use crate::head::RequestHead;
+use crate::head::{Headers, RequestHead};
 use crate::time::Instant;
 use crate::wire::header_value;
 use alloc::sync::Arc;
@@ -121,6 +121,7 @@ impl Http {
             origin: id,
             generation: self.generation,
             redirects: 0,
+            credentials: Headers::new(),
             skipped: false,
             retry_after: None,
             reading: Reading::Head,

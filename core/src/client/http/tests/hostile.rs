@@ -130,11 +130,21 @@ fn credentials_in_a_refusal_are_not_passed_on() {
         ("POST /mcp\r\nauthorization: bearer S3CRET", false),
         ("{\"headers\":{\"Authorization\":\"Basic dXNlcjpwYXNzd29yZDEyMw==\"}}", false),
         ("denied for DPoP eyJhbGciOiJIUzI1NiJ9.e30.x", false),
+        ("{\"dpop\": [\"0123456789abcdef\"]}", false),
+        ("DPoP: 0123456789abcdef", false),
+        ("what is eyJ0eXAiOiJkcG9wK2p3dCJ9.e30.x for?", false),
+        ("a token by the driver: D-t0k3n", false),
+        ("a proof by the driver: a-pr00f", false),
+        ("no dpop: none", true),
         ("a bearer token is needed", true),
         ("out of order", true),
     ] {
         let mut peer = Peer::legacy_with(legacy.clone());
         let (pending, sent) = peer.start(&CallTool::new("a"));
+        let mut fields = Headers::new();
+        fields.push("Authorization", "DPoP d-t0k3n");
+        fields.push("DPoP", "a-pr00f");
+        peer.http.authorized_with(sent.exchange, &fields);
         peer.whole(&sent, ResponseHead::new(400), body);
         let error = peer.take(&pending).unwrap_err().to_string();
         assert_eq!(error.contains(body), shown, "{error}");
