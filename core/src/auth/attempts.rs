@@ -134,8 +134,9 @@ impl Attempts {
         self.operations.is_empty()
     }
 
-    /// A request for this operation was let in: a redirect, say, does not show that.
-    pub fn accepted(&mut self, operation: &str) {
+    /// What was refused of this operation says nothing any more: a request for it was let in, which a redirect, say, does not
+    /// show; or nobody has answered who was asked for more scopes.
+    pub fn forget(&mut self, operation: &str) {
         self.operations.remove(operation);
     }
 }
@@ -176,7 +177,7 @@ mod tests {
             Verdict::StepUp,
             "operations count apart"
         );
-        attempts.accepted("tools/call a");
+        attempts.forget("tools/call a");
         assert_eq!(attempts.refused("tools/call a", &mut next, third, &step_up), Verdict::StepUp);
     }
 

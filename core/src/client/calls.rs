@@ -321,6 +321,11 @@ impl Calls {
         self.rounds.insert((at, id));
     }
 
+    /// The calls that wait for the era to be known, or for another session.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = CallId> {
+        self.entries.iter().filter(|(_, entry)| matches!(entry.state, State::Waiting(_))).map(|(id, _)| *id)
+    }
+
     /// The calls that wait for input.
     pub(super) fn suspended(&self) -> impl Iterator<Item = CallId> {
         self.entries.iter().filter(|(_, entry)| matches!(entry.state, State::Input(_))).map(|(id, _)| *id)

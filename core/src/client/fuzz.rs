@@ -518,6 +518,8 @@ pub fn fuzz_http(data: &[u8]) {
                 (choice @ 64..=111, Some((exchange, _))) => match choice % 4 {
                     0 => drop(http.hold(at, exchange)),
                     1 => http.give_up(at, exchange, "r", "r"),
+                    2 if nth & 64 > 0 => drop(http.park(at, exchange, "r")),
+                    2 if nth & 32 > 0 => http.unpark(at),
                     _ => http.repeat(at, exchange),
                 },
                 (choice, _) => {

@@ -399,6 +399,7 @@ impl Http {
     /// Time has passed. Harmless when it is early, late or repeated.
     pub fn handle_timeout(&mut self, now: Now) {
         let now = now.mono;
+        self.stay_parked(now);
         match self.state {
             State::Negotiating { exchange, deadline, .. } if deadline <= now => {
                 drop(self.release(now, exchange));

@@ -1,9 +1,11 @@
 //! Grants as they are kept, renewed, forgotten and given back.
 
-use std::sync::Mutex;
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
-use mcp_driver::auth::{Authorize, Config, FileStore, GrantStore, MemoryStore, SignedOut};
-use mcp_driver::{CallError, EraChoice};
+use mcp_driver::auth::{Authorize, Config, FileStore, Grant, GrantStore, MemoryStore, Secret, SignedOut};
+use mcp_driver::{BoxFuture, CallError, EraChoice};
 
 use super::authorize::{asked, connect, protected, visiting};
 use super::{builder, call, calling, text};
@@ -122,6 +124,60 @@ pub fn a_dead_refresh_token_is_forgotten<K: Kit>(_: &str) {
         assert_eq!(kept.registration, grant.registration);
         host.end();
     }
+}
+
+/// A store in which another program keeps its own grant just after it was looked at for the second time.
+#[derive(Clone, Default)]
+struct Raced {
+    store: MemoryStore,
+    theirs: Arc<Mutex<Option<Grant>>>,
+    looks: Arc<AtomicUsize>,
+}
+
+impl GrantStore for Raced {
+    fn load(&self, server: &str, issuer: Option<&str>) -> BoxFuture<io::Result<Option<Grant>>> {
+        let found = self.store.load(server, issuer);
+        if issuer.is_some()
+            && self.looks.fetch_add(1, Ordering::SeqCst) == 1
+            && let Some(theirs) = &*self.theirs.lock().unwrap()
+        {
+            drop(self.store.save(server, theirs));
+        }
+        found
+    }
+
+    fn save(&self, server: &str, grant: &Grant) -> BoxFuture<io::Result<()>> {
+        self.store.save(server, grant)
+    }
+
+    fn replace(&self, server: &str, access_token: &Secret, grant: &Grant) -> BoxFuture<io::Result<bool>> {
+        self.store.replace(server, access_token, grant)
+    }
+
+    fn remove(&self, server: &str, issuer: &str) -> BoxFuture<io::Result<()>> {
+        self.store.remove(server, issuer)
+    }
+}
+
+/// B75: another program that has used the refresh token first, and stores what came of it at the last moment, loses nothing, and
+/// nobody is asked.
+pub fn what_another_program_stores_meanwhile_stays<K: Kit>(_: &str) {
+    let by = AuthorizationServer::start();
+    let host = protected::<K>(&by);
+    let (tell, _events) = Events::new();
+    let store = Raced::default();
+    let client = connect(EraChoice::Modern, &host, visiting(tell).store(store.clone())).unwrap();
+    let mut theirs = K::block_on(store.store.load(&host.url, None)).unwrap().unwrap();
+    (theirs.access_token, theirs.refresh_token) = (Secret::new("t-9.use"), Some(Secret::new("r-9")));
+    *store.theirs.lock().unwrap() = Some(theirs.clone());
+    store.looks.store(0, Ordering::SeqCst);
+    by.set(|policy| (policy.refresh, policy.good) = (Some("r-9".into()), vec!["t-9.use".into()]));
+    let before = asked(&by).len();
+    assert_eq!(text::<K>(&client, "who"), "ada");
+    assert_eq!(asked(&by)[before..], ["token refresh_token 400"]);
+    let stored = K::block_on(store.store.load(&host.url, None)).unwrap().unwrap();
+    assert_eq!((stored.access_token, stored.refresh_token), (theirs.access_token, theirs.refresh_token));
+    host.end();
 }
 
 /// AUTH-66, AUTH-70, RFC 7009: who signs out leaves no token behind, and starts from the beginning.

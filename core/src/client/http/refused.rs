@@ -3,7 +3,7 @@
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#error-handling>
 
 use super::exchange::{Purpose, Reading, Wake};
-use super::{ExchangeId, Http, HttpRequest, State};
+use super::{ExchangeId, Flight, Http, HttpRequest, State};
 use crate::client::calls::CallId;
 use crate::client::event::Out;
 use crate::client::http::outcome::Outcome;
@@ -29,6 +29,8 @@ pub(super) struct Held {
     status: u16,
     /// When it is given up.
     until: Instant,
+    /// Nobody is to be asked about it for now: it is not given up.
+    parked: bool,
 }
 
 impl Http {
@@ -98,10 +100,60 @@ impl Http {
         self.exchanges.get(&exchange).map(|exchange| exchange.origin).or_else(held)
     }
 
-    /// Whether a held exchange is for no call and no subscription, but for the session: its handshake, or its stream.
-    pub fn is_for_session(&self, exchange: ExchangeId) -> bool {
-        let purpose = self.held.get(&exchange).map(|held| held.purpose);
-        matches!(purpose, Some(Purpose::Opening | Purpose::Initialized | Purpose::Stream | Purpose::Listen))
+    /// Puts a held exchange aside that is for no call and no subscription, but for the session: its handshake, or its stream.
+    /// Given up, it would be the end of the client; this way it waits for [`unpark`](Self::unpark), however long. Calls that wait
+    /// for it end as with [`give_up`](Self::give_up). `false` for any other exchange, to which nothing happens.
+    pub fn park(&mut self, now: Now, exchange: ExchangeId, reason: &str) -> bool {
+        let now = now.mono;
+        let of_session = |held: &&Held| {
+            matches!(
+                held.purpose,
+                Purpose::Opening | Purpose::Initialized | Purpose::Stream | Purpose::Listen
+            )
+        };
+        let held = self.held.get(&exchange).filter(of_session);
+        let Some(&Held { purpose, until, status, parked, .. }) = held else { return false };
+        if parked {
+            return true;
+        }
+        // Calls have their time back; what it opens goes on waiting.
+        self.hasten(now, purpose, until);
+        if let Some(held) = self.held.get_mut(&exchange) {
+            held.parked = true;
+        }
+        if self.opens(purpose) {
+            self.delay_opening(until.saturating_since(now));
+            let error = CallError::Unauthorized { status, reason: reason.into(), record: String::new() };
+            for call in self.put_off() {
+                self.settle(now, call, Err(error.clone()));
+            }
+        }
+        true
+    }
+
+    /// Somebody may be asked again: what was put aside is sent again.
+    pub fn unpark(&mut self, now: Now) {
+        let parked = self.held.iter().filter(|(_, held)| held.parked);
+        let parked: Vec<_> = parked.map(|(&id, _)| id).collect();
+        parked.into_iter().for_each(|id| self.repeat(now, id));
+    }
+
+    /// What is put aside has more time, whenever that is up.
+    pub(super) fn stay_parked(&mut self, now: Instant) {
+        let span = self.link.config.limits.authorization;
+        let late = self.held.iter_mut().filter(|(_, held)| held.parked && held.until <= now);
+        let mut more = Vec::new();
+        for (&id, held) in late {
+            self.wakes.remove(&(held.until, Wake::Held(id)));
+            more.push((held.purpose, (now + span).saturating_since(held.until)));
+            held.until = now + span;
+            self.wakes.insert((held.until, Wake::Held(id)));
+        }
+        for (purpose, span) in more {
+            if self.opens(purpose) {
+                self.delay_opening(span);
+            }
+        }
     }
 
     /// The request of an exchange that has not ended, or is held.
@@ -146,6 +198,7 @@ impl Http {
             redirects: exchange.redirects,
             status,
             until,
+            parked: false,
         };
         self.delay(now, purpose, until);
         self.held.insert(id, held);
@@ -156,7 +209,11 @@ impl Http {
     /// Takes an exchange out of those that are held; its time goes on where it stood.
     pub(super) fn release(&mut self, now: Instant, id: ExchangeId) -> Option<Held> {
         let held = self.forget_held(id)?;
-        self.hasten(now, held.purpose, held.until);
+        if !held.parked {
+            self.hasten(now, held.purpose, held.until);
+        } else if self.opens(held.purpose) {
+            self.hasten_opening(now, held.until.saturating_since(now));
+        }
         Some(held)
     }
 
@@ -247,7 +304,7 @@ impl Http {
 
     /// For how much longer calls that begin now wait for an opening that waits itself.
     pub(super) fn opening_waits(&self, now: Instant) -> Duration {
-        let openings = self.held.values().filter(|held| self.opens(held.purpose));
+        let openings = self.held.values().filter(|held| self.opens(held.purpose) && !held.parked);
         openings.map(|held| held.until.saturating_since(now)).max().unwrap_or_default()
     }
 
@@ -275,9 +332,13 @@ impl Http {
         }
         if opens {
             self.link.calls.delay_all(span);
-            if let Some(deadline) = self.opening_deadline() {
-                *deadline = *deadline + span;
-            }
+            self.delay_opening(span);
+        }
+    }
+
+    fn delay_opening(&mut self, span: Duration) {
+        if let Some(deadline) = self.opening_deadline() {
+            *deadline = *deadline + span;
         }
     }
 
@@ -299,9 +360,13 @@ impl Http {
         }
         if opens {
             self.link.calls.hasten_all(now, unused);
-            if let Some(deadline) = self.opening_deadline() {
-                *deadline = deadline.saturating_sub(unused).max(now);
-            }
+            self.hasten_opening(now, unused);
+        }
+    }
+
+    fn hasten_opening(&mut self, now: Instant, unused: Duration) {
+        if let Some(deadline) = self.opening_deadline() {
+            *deadline = deadline.saturating_sub(unused).max(now);
         }
     }
 
@@ -318,5 +383,12 @@ impl Http {
     fn opens(&self, purpose: Purpose) -> bool {
         matches!(purpose, Purpose::Stream | Purpose::Opening | Purpose::Initialized)
             || purpose.call().is_some_and(|call| self.link.level.is_told_by(call))
+    }
+
+    /// The calls that go on when there is a session again.
+    fn put_off(&self) -> Vec<CallId> {
+        let is_off = |flight: &Flight| flight.exchange.is_none() && flight.resume.is_none();
+        let sent = self.flights.iter().filter(|(_, flight)| is_off(flight)).map(|(&call, _)| call);
+        sent.chain(self.link.calls.waiting()).collect()
     }
 }

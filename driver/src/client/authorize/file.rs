@@ -8,7 +8,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use mcp_proto::auth::Grant;
+use mcp_proto::auth::{Grant, Secret};
 use mcp_proto::model::Json;
 use serde::{Deserialize, Serialize};
 
@@ -36,13 +36,7 @@ impl FileStore {
 impl GrantStore for FileStore {
     fn load(&self, server: &str, issuer: Option<&str>) -> BoxFuture<io::Result<Option<Grant>>> {
         let (path, server, issuer) = (self.path.clone(), server.to_owned(), issuer.map(str::to_owned));
-        aside(move || {
-            let file = Contents::read(&path)?;
-            let Some(grants) = file.servers.get(&server) else { return Ok(None) };
-            let mut grants = grants.iter().rev();
-            let found = grants.find(|kept| issuer.as_ref().is_none_or(|issuer| kept.issuer == *issuer));
-            found.map(|kept| Grant::from_json(kept.grant.get()).map_err(io::Error::other)).transpose()
-        })
+        aside(move || Contents::read(&path)?.find(&server, issuer.as_deref()))
     }
 
     fn save(&self, server: &str, grant: &Grant) -> BoxFuture<io::Result<()>> {
@@ -51,10 +45,23 @@ impl GrantStore for FileStore {
         aside(move || {
             let _lock = lock(&path)?;
             let mut file = Contents::read(&path)?;
-            let grants = file.servers.entry(server).or_default();
-            grants.retain(|kept| kept.issuer != issuer);
-            grants.push(Kept { issuer, grant: Json::parse(grant).map_err(io::Error::other)? });
+            file.keep(server, issuer, grant)?;
             file.write(&path)
+        })
+    }
+
+    fn replace(&self, server: &str, access_token: &Secret, grant: &Grant) -> BoxFuture<io::Result<bool>> {
+        let (path, server, access_token) = (self.path.clone(), server.to_owned(), access_token.clone());
+        let (issuer, grant) = (grant.issuer.clone(), grant.to_json());
+        aside(move || {
+            let _lock = lock(&path)?;
+            let mut file = Contents::read(&path)?;
+            let kept = file.find(&server, Some(&issuer))?;
+            if kept.is_none_or(|kept| kept.access_token != access_token) {
+                return Ok(false);
+            }
+            file.keep(server, issuer, grant)?;
+            file.write(&path).map(|()| true)
         })
     }
 
@@ -115,6 +122,19 @@ impl Contents {
             io::Error::new(io::ErrorKind::InvalidData, what)
         };
         serde_json::from_str(&text).map_err(|_| unreadable())
+    }
+
+    fn find(&self, server: &str, issuer: Option<&str>) -> io::Result<Option<Grant>> {
+        let Some(grants) = self.servers.get(server) else { return Ok(None) };
+        let found = grants.iter().rev().find(|kept| issuer.is_none_or(|issuer| kept.issuer == issuer));
+        found.map(|kept| Grant::from_json(kept.grant.get()).map_err(io::Error::other)).transpose()
+    }
+
+    fn keep(&mut self, server: String, issuer: String, grant: String) -> io::Result<()> {
+        let grants = self.servers.entry(server).or_default();
+        grants.retain(|kept| kept.issuer != issuer);
+        grants.push(Kept { issuer, grant: Json::parse(grant).map_err(io::Error::other)? });
+        Ok(())
     }
 
     fn write(&self, path: &Path) -> io::Result<()> {

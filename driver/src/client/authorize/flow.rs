@@ -90,11 +90,12 @@ impl Failure {
     }
 
     fn done(self) -> Done {
+        let denied = self.is_denied();
         match self {
             Self::Flow(error) => {
-                Done::Failed { reason: error.to_string(), record: error.record().to_string() }
+                Done::Failed { reason: error.to_string(), record: error.record().to_string(), denied }
             }
-            Self::Other(reason) => Done::Failed { reason, record: String::new() },
+            Self::Other(reason) => Done::Failed { reason, record: String::new(), denied },
         }
     }
 }
@@ -155,6 +156,17 @@ impl<R: Runtime> Worker<R> {
         }
     }
 
+    /// Keeps what came of a stored grant, unless somebody else has stored another meanwhile, or has signed out; `false` then.
+    async fn replace(&self, before: &Grant, grant: &Grant) -> bool {
+        match self.options.store.replace(&self.server, &before.access_token, grant).await {
+            Ok(replaced) => replaced,
+            Err(error) => {
+                self.report(format!("a grant cannot be stored: {error}"));
+                true
+            }
+        }
+    }
+
     fn report(&self, detail: String) {
         self.hooks.report(&Report::ours("authorization", detail));
     }
@@ -178,10 +190,10 @@ impl<R: Runtime> Worker<R> {
                 break;
             }
             let failure = match self.refresh(grant.clone()).await {
-                Ok(grant) => {
-                    self.save(&grant).await;
+                Ok(renewed) => {
+                    self.replace(&grant, &renewed).await;
                     self.told.forget();
-                    return Done::Granted { grant: Box::new(grant), renewed: true };
+                    return Done::Granted { grant: Box::new(renewed), renewed: true };
                 }
                 Err(failure) => failure,
             };
@@ -196,10 +208,11 @@ impl<R: Runtime> Worker<R> {
                 self.report(format!("a token cannot be renewed: {failure}"));
             }
             grant.refresh_token = None;
-            if failure.is_dead() {
-                // Nobody is to try it again. That the client is known to the authorization server is still of use.
-                self.save(&grant).await;
+            // Nobody is to try it again. That the client is known to the authorization server is still of use.
+            if failure.is_dead() && !self.replace(&grant, &grant).await {
+                continue;
             }
+            break;
         }
         grant.refresh_token = None;
         match refusal {

@@ -36,18 +36,20 @@ pub(in crate::client) struct Guard {
     renewed: bool,
     dpop: Option<Dpop>,
     attempts: Attempts,
+    /// For which operation more scopes are being asked for.
+    stepping: Option<String>,
     /// What was refused of requests, by the first exchange of each. Those that were given up meanwhile do no harm.
     tried: BTreeMap<ExchangeId, Tried>,
     state: State,
     waiting: Vec<Waiting>,
-    /// With what exchanges went out.
+    /// With what exchanges went out that are not answered yet.
     sent: BTreeMap<ExchangeId, Sent>,
     /// How many nonces the server has named, and which of them it was last refused for.
     nonce: u64,
     stale: Option<u64>,
-    /// The grant that the server takes no more, whatever is done about it. What goes out later is another try, under
-    /// another number.
-    given_up: Option<u64>,
+    /// Operations that were given up, whatever was done about their refusals, each with the last exchange that had gone out by
+    /// then: what went out before is given up with them, what goes out later is another try.
+    given_up: BTreeMap<String, ExchangeId>,
     /// Until when nothing is renewed early.
     pause: Option<Instant>,
     /// What was reported of renewals that failed.
@@ -57,8 +59,6 @@ pub(in crate::client) struct Guard {
     is_leaving: bool,
     /// Somebody has signed out, and nothing was asked for since: no token is to be got for what goes on by itself.
     signed_out: bool,
-    /// What the session needs that was refused meanwhile.
-    parked: Vec<ExchangeId>,
 }
 
 /// Numbers of a grant and of a nonce.
@@ -139,8 +139,8 @@ pub(in crate::client) enum Done {
     Granted { grant: Box<Grant>, renewed: bool },
     /// Nothing, ahead of any refusal: the grant there was may do for a while.
     Kept(Option<Box<Grant>>),
-    /// Nothing, and why.
-    Failed { reason: String, record: String },
+    /// Nothing, and why; and whether that is an answer: the user, or the authorization server, has said no.
+    Failed { reason: String, record: String, denied: bool },
     /// There is no grant any more.
     SignedOut(Result<SignedOut, String>),
 }
@@ -173,26 +173,27 @@ impl Guard {
             renewed: false,
             dpop,
             attempts: Attempts::new(),
+            stepping: None,
             tried: BTreeMap::new(),
             state: State::Unread,
             waiting: Vec::new(),
             sent: BTreeMap::new(),
             nonce: 0,
             stale: None,
-            given_up: None,
+            given_up: BTreeMap::new(),
             pause: None,
             told: Arc::default(),
             leaving: Vec::new(),
             is_leaving: false,
             signed_out: false,
-            parked: Vec::new(),
         })
     }
 
     /// The application asks for something: from here on somebody waits for a token, if one is needed.
     pub(in crate::client) fn asked(&mut self, now: Now, http: &mut Http) {
-        self.signed_out = false;
-        std::mem::take(&mut self.parked).into_iter().for_each(|exchange| http.repeat(now, exchange));
+        if std::mem::take(&mut self.signed_out) {
+            http.unpark(now);
+        }
     }
 
     /// A request is to go out.
@@ -220,9 +221,6 @@ impl Guard {
     }
 
     fn send(&mut self, now: Now, http: &mut Http, exchange: ExchangeId, head: &RequestHead) -> Admitted {
-        if self.given_up == Some(self.number) {
-            self.number += 1;
-        }
         self.sent.insert(exchange, Sent { grant: self.number, nonce: self.nonce });
         let Some(grant) = &self.grant else { return Admitted::Send(Headers::new()) };
         let (method, target) = (&head.method, &head.target);
@@ -294,8 +292,12 @@ impl Guard {
         {
             self.nonce += 1;
         }
-        // Behind a redirect, or a head that is not the last, the same request may be refused yet.
-        if !matches!(head.status, 100..=199 | 300..=399 | 401 | 403)
+        if matches!(head.status, 100..=199 | 401 | 403) {
+            return;
+        }
+        self.sent.remove(&exchange);
+        // Behind a redirect the same request may be refused yet.
+        if !matches!(head.status, 300..=399)
             && let Some(origin) = http.origin_of(exchange)
         {
             self.tried.remove(&origin);
@@ -304,7 +306,7 @@ impl Guard {
             && !self.attempts.is_empty()
             && let Some(request) = http.request_of(exchange)
         {
-            self.attempts.accepted(&operation(&request.head, &request.body));
+            self.attempts.forget(&operation(&request.head, &request.body));
         }
     }
 
@@ -334,16 +336,18 @@ impl Guard {
         };
         let is_current = number == Some(self.number);
         let is_plain = !refusal.is_insufficient_scope() && !refusal.wants_nonce();
-        if is_plain && number.is_some() && number <= self.given_up {
+        // One refusal of a token, however many calls of the same kind meet it.
+        if is_plain && self.given_up.get(&operation).is_some_and(|&last| exchange <= last) {
             self.give_up(now, http, exchange, &refusal);
             return None;
         }
-        let presented = Presented::new(self.number).renewed(self.renewed);
+        let renewed = self.renewed;
+        let presented = |number| Presented::new(number).renewed(renewed);
+        // Another token is on its way, or there already; that this one was refused here counts all the same.
+        if is_plain && let Some(number) = number.filter(|_| !is_current || self.state == State::Busy) {
+            self.judge(&operation, origin, presented(number), &refusal);
+        }
         if self.state == State::Busy {
-            // Another token is on its way; that this one was refused here counts all the same.
-            if is_current && is_plain {
-                self.judge(&operation, origin, presented, &refusal);
-            }
             self.wait(http, exchange, true);
             return None;
         }
@@ -355,11 +359,16 @@ impl Guard {
             return None;
         }
         if self.signed_out {
-            self.leave_alone(now, http, exchange);
+            // Nobody has asked for this since.
+            let reason = "the user has signed out, and nothing was called since";
+            if !http.park(now, exchange, reason) {
+                http.give_up(now, exchange, reason, "");
+            }
             return None;
         }
         self.stale = nonce.or(self.stale);
-        let way = match self.judge(&operation, origin, presented, &refusal) {
+        let verdict = self.judge(&operation, origin, presented(self.number), &refusal);
+        let way = match verdict {
             Verdict::Prove if self.dpop.is_some() => {
                 http.repeat(now, exchange);
                 return None;
@@ -370,12 +379,13 @@ impl Guard {
             Verdict::Renew | Verdict::Authorize | Verdict::StepUp => Way::Authorize,
             _ => {
                 if is_plain {
-                    self.given_up = Some(self.number);
+                    self.have_given_up(operation);
                 }
                 self.give_up(now, http, exchange, &refusal);
                 return None;
             }
         };
+        self.stepping = (verdict == Verdict::StepUp).then_some(operation);
         self.wait(http, exchange, true);
         Some(self.begin(way, Some(refusal)))
     }
@@ -387,15 +397,15 @@ impl Guard {
         self.attempts.refused(operation, self.tried.entry(origin).or_default(), with, refusal)
     }
 
-    /// Nobody has asked for this since somebody signed out.
-    fn leave_alone(&mut self, now: Now, http: &mut Http, exchange: ExchangeId) {
-        if http.is_for_session(exchange) {
-            // Given up, it would be the end of the client, or of its stream.
-            self.parked.retain(|&parked| http.is_held(parked));
-            self.parked.push(exchange);
-        } else {
-            http.give_up(now, exchange, "the user has signed out, and nothing was called since", "");
+    /// What is under way of an operation is given up with it.
+    fn have_given_up(&mut self, operation: String) {
+        let under_way = self.sent.first_key_value().zip(self.sent.last_key_value());
+        let Some(((&first, _), (&last, _))) = under_way else { return self.given_up.clear() };
+        self.given_up.retain(|_, last| *last >= first);
+        if self.given_up.len() >= REQUESTS {
+            self.given_up.pop_first();
         }
+        self.given_up.insert(operation, last);
     }
 
     fn give_up(&self, now: Now, http: &mut Http, exchange: ExchangeId, refusal: &Refusal) {
@@ -453,6 +463,7 @@ impl Guard {
 
     fn conclude(&mut self, now: Now, http: &mut Http, done: Done) {
         self.state = State::Idle;
+        let stepping = self.stepping.take();
         let mut failed = None;
         match done {
             Done::Loaded(grant) => self.grant = grant.map(Arc::new),
@@ -469,17 +480,26 @@ impl Guard {
             Done::Kept(grant) => {
                 let token = |grant: &Grant| grant.access_token.clone();
                 if self.grant.as_deref().map(token) != grant.as_deref().map(token) {
+                    // Somebody else has stored it meanwhile.
+                    self.renewed = true;
+                    self.number += 1;
                     http.reauthorized();
                 }
                 self.grant = grant.map(Arc::from);
                 self.pause = Some(now.mono + PAUSE);
             }
-            Done::Failed { reason, record } => {
+            Done::Failed { reason, record, denied } => {
+                // Whose browser was closed may be asked again.
+                if let Some(operation) = stepping.filter(|_| !denied) {
+                    self.attempts.forget(&operation);
+                }
                 self.pause = Some(now.mono + PAUSE);
                 failed = Some((reason, record));
             }
             Done::SignedOut(_) => {
                 self.grant = None;
+                // Nobody was asked for none.
+                self.renewed = true;
                 self.number += 1;
                 self.attempts = Attempts::new();
                 self.tried.clear();

@@ -44,7 +44,7 @@ impl<R: Runtime> Client<R> {
     /// that the server wants authorization for begins with a new flow. What goes on by itself until then gets no token: calls
     /// and subscriptions under way that the server refuses without one end as
     /// [`CallError::Unauthorized`](crate::CallError::Unauthorized), and a session that has to be opened again, or its
-    /// stream, waits for that next call, for as long as [`Limits::authorization`](crate::Limits::authorization).
+    /// stream, waits for that next call.
     ///
     /// An authorization that is under way is waited for. Other clients that have the same grants in memory find out by
     /// being refused.

@@ -5,7 +5,7 @@ use std::future::ready;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mcp_proto::auth::Grant;
+use mcp_proto::auth::{Grant, Secret};
 
 use crate::runtime::BoxFuture;
 
@@ -19,8 +19,13 @@ pub trait GrantStore: Send + Sync + 'static {
     /// The grant for this server: that of the issuer which is named, else the one that was saved last.
     fn load(&self, server: &str, issuer: Option<&str>) -> BoxFuture<io::Result<Option<Grant>>>;
 
-    /// Keeps a grant in place of the one of the same server and issuer.
+    /// Keeps a grant in place of the one of the same server and issuer: a user has agreed to it.
     fn save(&self, server: &str, grant: &Grant) -> BoxFuture<io::Result<()>>;
+
+    /// Keeps a grant in place of the one that it came of, which has this access token, and says whether it did. Whatever else
+    /// is stored for the same server and issuer by then stays, as does nothing: somebody else has got another grant, or has
+    /// signed out. Between comparing and keeping nobody else may write.
+    fn replace(&self, server: &str, access_token: &Secret, grant: &Grant) -> BoxFuture<io::Result<bool>>;
 
     /// Forgets the grant of this server and issuer, if there is one.
     fn remove(&self, server: &str, issuer: &str) -> BoxFuture<io::Result<()>>;
@@ -39,6 +44,16 @@ impl GrantStore for MemoryStore {
     fn save(&self, server: &str, grant: &Grant) -> BoxFuture<io::Result<()>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).keep(server, grant.clone());
         Box::pin(ready(Ok(())))
+    }
+
+    fn replace(&self, server: &str, access_token: &Secret, grant: &Grant) -> BoxFuture<io::Result<bool>> {
+        let mut grants = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = grants.find(server, Some(&grant.issuer));
+        let is_there = kept.is_some_and(|kept| kept.access_token == *access_token);
+        if is_there {
+            grants.keep(server, grant.clone());
+        }
+        Box::pin(ready(Ok(is_there)))
     }
 
     fn remove(&self, server: &str, issuer: &str) -> BoxFuture<io::Result<()>> {

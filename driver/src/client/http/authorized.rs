@@ -36,7 +36,10 @@ impl Guarded {
     ) -> Admission<'a> {
         let Some(guard) = &mut self.guard else { return Admission::Send(Cow::Borrowed(&request.head)) };
         match guard.admit(now, &mut self.http, exchange, request) {
-            Admitted::Send(fields) => Admission::Send(Cow::Owned(with(&request.head, &fields))),
+            Admitted::Send(fields) => {
+                self.http.authorized_with(exchange, &fields);
+                Admission::Send(Cow::Owned(with(&request.head, &fields)))
+            }
             Admitted::Sign(signing) => Admission::Step(Step::Sign(exchange, signing)),
             Admitted::Held(Some(job)) => Admission::Step(Step::Authorize(job)),
             Admitted::Held(None) => Admission::Held,
@@ -60,6 +63,7 @@ impl Guarded {
                     Headers::new()
                 }
             };
+            self.http.authorized_with(exchange, &fields);
             let head = with(&request.head, &fields);
             return Some((exchange, request, head));
         }
@@ -168,7 +172,7 @@ impl<R: Runtime> Drop for Work<R> {
     fn drop(&mut self) {
         if !self.done {
             let reason = "authorization was given up before it came to an end".to_owned();
-            self.end(Done::Failed { reason, record: String::new() });
+            self.end(Done::Failed { reason, record: String::new(), denied: false });
         }
     }
 }

@@ -450,3 +450,59 @@ fn a_subscription_is_held() {
         assert_eq!(peer.aborted(), [again.exchange]);
     }
 }
+
+/// AUTH-66: what opens a session is put aside for as long as it takes, and the calls that wait for it end at once; when it is sent
+/// again it has the time that it had, and serves those that begin then.
+#[test]
+fn an_opening_that_is_put_aside_ends_calls_and_no_client() {
+    let mut peer = Peer::legacy_with(authorizing());
+    let list = peer.start(&ListTools::new());
+    peer.answer(&list.1, 404, "");
+    let initialize = peer.one();
+    let early = peer.http.start(peer.now, &CallTool::new("a"), CallOptions::new()).unwrap();
+    peer.refuse(&initialize, 401);
+    assert!(!peer.http.park(peer.now, list.1.exchange, "gone"), "it is not held");
+    for _ in 0..2 {
+        assert!(peer.http.park(peer.now, initialize.exchange, "gone"));
+    }
+    let error = || CallError::Unauthorized { status: 401, reason: "gone".into(), record: String::new() };
+    assert_eq!(peer.take(&list.0).unwrap_err(), error());
+    assert_eq!(peer.take(&early).unwrap_err(), error());
+    for ms in [600_000, 1, 5_000_000] {
+        peer.wait(ms);
+        peer.none();
+        assert!(peer.http.is_held(initialize.exchange) && peer.closed().is_none());
+    }
+    peer.http.unpark(peer.now);
+    let again = peer.one();
+    assert_eq!(again.request, initialize.request);
+    let call = peer.http.start(peer.now, &CallTool::new("b"), CallOptions::new()).unwrap();
+    peer.wait(59_999);
+    assert_eq!(peer.settled(), 0);
+    peer.initialized(&again, Some("s-2"));
+    let sent = peer.one();
+    peer.result(&sent, "{'content':[]}");
+    peer.take(&call).unwrap();
+    peer.http.unpark(peer.now);
+    peer.none();
+}
+
+/// AUTH-66: so is the stream of a session, whose calls go on; what a call waits for itself is not.
+#[test]
+fn a_stream_that_is_put_aside_holds_up_nobody() {
+    let mut peer = Peer::new(authorizing().era(EraChoice::Legacy).listen(true));
+    let initialize = peer.one();
+    peer.initialized(&initialize, Some("s-1"));
+    let listen = peer.one();
+    peer.refuse(&listen, 401);
+    assert!(peer.http.park(peer.now, listen.exchange, "gone"));
+    peer.wait(1_300_000);
+    let (call, sent) = peer.start(&CallTool::new("a"));
+    peer.refuse(&sent, 401);
+    assert!(!peer.http.park(peer.now, sent.exchange, "gone"));
+    let again = peer.repeat(&sent);
+    peer.result(&again, "{'content':[]}");
+    peer.take(&call).unwrap();
+    peer.http.unpark(peer.now);
+    assert_eq!(peer.one().request, listen.request);
+}

@@ -80,6 +80,30 @@ fn a_grant_can_be_forgotten() {
     assert_eq!(load(&store, "s", None), None);
 }
 
+/// AUTHX-10: what came of a grant takes the place of that grant alone, not of what somebody else has stored meanwhile, nor of
+/// nothing.
+#[test]
+fn a_grant_is_replaced_by_what_came_of_it() {
+    let folder = Folder::new("replaced");
+    let file = folder.store();
+    let memory = super::super::MemoryStore::default();
+    let (a, s) = ("https://a.example", "s");
+    let (first, second, other) = (grant(a, "a1"), grant(a, "a2"), grant("https://b.example", "a1"));
+    for store in [&file as &dyn GrantStore, &memory] {
+        let token = |issuer| block_on(store.load(s, Some(issuer))).unwrap().map(|it| it.access_token);
+        let replace =
+            |before: &Grant, grant| block_on(store.replace(s, &before.access_token, grant)).unwrap();
+        assert!(!replace(&first, &second));
+        assert_eq!(token(a), None);
+        block_on(store.save(s, &first)).unwrap();
+        assert!(!replace(&first, &other), "another issuer's");
+        assert!(replace(&first, &second));
+        assert_eq!(token(a), Some(second.access_token.clone()));
+        assert!(!replace(&first, &grant(a, "a3")));
+        assert_eq!(token(a), Some(second.access_token.clone()));
+    }
+}
+
 /// AUTH-66, AUTH-70: nobody else may read it, whatever was there before.
 #[cfg(unix)]
 #[test]

@@ -65,8 +65,12 @@ impl World {
 
     /// The application calls a tool.
     fn call(&mut self) -> Pending<ToolReply> {
+        self.call_tool("who")
+    }
+
+    fn call_tool(&mut self, name: &str) -> Pending<ToolReply> {
         self.guard.asked(at(0), &mut self.http);
-        self.http.start(at(0), &CallTool::new("who"), CallOptions::new()).unwrap()
+        self.http.start(at(0), &CallTool::new(name), CallOptions::new()).unwrap()
     }
 
     /// The job that is under way brings a token.
@@ -195,7 +199,7 @@ fn a_token_that_is_about_to_end_is_renewed_first() {
 /// has its time: also where there was no place for the job.
 #[test]
 fn a_renewal_that_comes_to_nothing_is_not_tried_at_once() {
-    let failed = || Done::Failed { reason: "no place".to_owned(), record: String::new() };
+    let failed = || Done::Failed { reason: "no place".to_owned(), record: String::new(), denied: false };
     let kept = || Done::Kept(Some(Box::new(grant("t-1"))));
     let ended = || Done::Granted { grant: Box::new(grant("t-1")), renewed: true };
     for done in [failed(), kept(), ended()] {
@@ -215,7 +219,7 @@ fn a_renewal_that_comes_to_nothing_is_not_tried_at_once() {
     assert_eq!(world.guard.early(at(100)), Some(Way::Renew), "later it is tried again");
 }
 
-/// AUTH-65, B78: renewed, asked for, given up; the next request is another try.
+/// AUTH-65, B78: renewed, asked for, given up.
 #[test]
 fn a_refused_token_is_renewed_then_asked_for_then_given_up() {
     let mut world = World::with(Config::new("c"), Some(grant("t-1")));
@@ -229,10 +233,48 @@ fn a_refused_token_is_renewed_then_asked_for_then_given_up() {
     assert_eq!(token(&admitted), "Bearer t-3");
     assert_eq!(way(world.refuse(at(0), exchange)), None);
     assert!(!world.http.is_held(exchange));
-    assert_eq!(world.guard.given_up, Some(world.guard.number));
-    let admitted = world.guard.send(at(0), &mut world.http, exchange, &post("/mcp"));
-    assert_eq!(token(&admitted), "Bearer t-3");
-    assert!(world.guard.given_up < Some(world.guard.number), "what goes out later counts anew");
+}
+
+/// AUTH-65, B78: what is given up is an operation, with all calls of it that are under way: those of others are refused for
+/// reasons of their own, and what goes out later is another try.
+#[test]
+fn who_is_given_up_takes_only_its_like_along() {
+    let mut world = World::connected();
+    let first = world.call();
+    let exchange = world.next();
+    assert_eq!(way(world.refuse(at(0), exchange)), Some(Way::Renew));
+    world.grant("t-2", false);
+    let exchange = world.next();
+    let (same, other) = (world.call(), world.call_tool("mow"));
+    let [same_exchange, other_exchange] = [world.next(), world.next()];
+    assert_eq!(way(world.refuse(at(0), exchange)), None);
+    assert_eq!(way(world.refuse(at(0), same_exchange)), None);
+    for given_up in [&first, &same] {
+        assert!(matches!(world.http.take(given_up), Some(Err(CallError::Unauthorized { .. }))));
+    }
+    assert_eq!(way(world.refuse(at(0), other_exchange)), Some(Way::Renew));
+    world.grant("t-3", true);
+    let exchange = world.next();
+    world.answer(exchange, r#"{"resultType":"complete","content":[]}"#);
+    assert!(matches!(world.http.take(&other), Some(Ok(_))));
+    let _later = world.call();
+    let exchange = world.next();
+    assert_eq!(way(world.refuse(at(0), exchange)), Some(Way::Renew));
+}
+
+/// AUTH-65: nothing is remembered of what was given up but as long as something from before is under way.
+#[test]
+fn what_was_given_up_is_forgotten_with_what_went_out_before() {
+    let mut world = World::connected();
+    for _ in 0..3 {
+        let _pending = world.call();
+        let exchange = world.next();
+        assert_eq!(way(world.refuse(at(0), exchange)), Some(Way::Renew));
+        world.grant("t-2", false);
+        let exchange = world.next();
+        assert_eq!(way(world.refuse(at(0), exchange)), None);
+        assert!(world.guard.given_up.is_empty() && world.guard.sent.is_empty());
+    }
 }
 
 /// A refusal of a token that has been replaced by then is no news.
@@ -243,6 +285,44 @@ fn a_late_refusal_is_sent_again() {
     world.guard.number += 1;
     assert_eq!(way(world.refuse(at(0), exchange)), None);
     assert_eq!(token(&world.admit(at(0)).1), "Bearer t-1");
+}
+
+/// AUTH-65: that it comes late does not make it no refusal of the request: its next one is the second, whoever is first then.
+#[test]
+fn a_late_refusal_counts_for_its_request() {
+    let mut world = World::connected();
+    let _pending = [world.call(), world.call()];
+    let [first, second] = [world.next(), world.next()];
+    assert_eq!(way(world.refuse(at(0), first)), Some(Way::Renew));
+    world.grant("t-2", true);
+    let first = world.next();
+    assert_eq!(way(world.refuse(at(0), second)), None);
+    let second = world.next();
+    assert_eq!(way(world.refuse(at(0), second)), Some(Way::Authorize));
+    assert_eq!(way(world.refuse(at(0), first)), None);
+    world.grant("t-3", false);
+    for exchange in [world.next(), world.next()] {
+        assert_eq!(way(world.refuse(at(0), exchange)), None);
+        assert!(!world.http.is_held(exchange));
+    }
+}
+
+/// AUTH-65: a token that somebody else has stored is another one: what was refused of the one before is no news.
+#[test]
+fn a_token_that_was_found_in_the_store_is_another() {
+    for (found, expected) in [("t-1", Some(Way::Renew)), ("t-2", None)] {
+        let mut world = World::connected();
+        world.guard.grant = Some(Arc::new(grant("t-1")));
+        let _pending = [world.call(), world.call()];
+        let sent = world.next();
+        assert!(matches!(world.admit(at(90)).1, Admitted::Held(Some(_))));
+        world.finish(at(90), Done::Kept(Some(Box::new(grant(found)))));
+        assert_eq!(token(&world.admit(at(90)).1), format!("Bearer {found}"));
+        assert_eq!(way(world.refuse(at(90), sent)), expected);
+        if expected.is_none() {
+            assert_eq!(token(&world.admit(at(90)).1), "Bearer t-2");
+        }
+    }
 }
 
 /// AUTH-66: who signs out waits for what is under way, and what comes then has no token.
@@ -264,7 +344,8 @@ fn signing_out_takes_its_turn() {
     assert!(next.answers.iter().all(|(_, outcome)| *outcome == Ok(SignedOut::Revoked)));
     assert_eq!(token(&world.admit(at(0)).1), "none");
     assert_eq!(way(world.guard.sign_out(Answer::default())), Some(Way::SignOut));
-    let next = world.finish(at(0), Done::Failed { reason: "closed".to_owned(), record: String::new() });
+    let next = world
+        .finish(at(0), Done::Failed { reason: "closed".to_owned(), record: String::new(), denied: false });
     assert_eq!(next.answers[0].1, Err("closed".to_owned()));
 }
 
@@ -419,7 +500,31 @@ fn only_success_shows_that_scopes_suffice() {
         world.grant("t-2", false);
         let exchange = world.next();
         world.guard.head(&world.http, exchange, &ResponseHead::new(status));
+        let _next = world.call();
+        let exchange = world.next();
         assert_eq!(way(refuse(&mut world, exchange)), expected, "{status}");
+    }
+}
+
+/// AUTH-65: scopes that nobody was asked for, because the browser was closed, say, were not refused; those that the user said no
+/// to were.
+#[test]
+fn a_step_up_that_nobody_answers_is_none() {
+    for (denied, expected) in [(false, Some(Way::Authorize)), (true, None)] {
+        let mut world = World::connected();
+        let refuse = |world: &mut World, exchange| {
+            let mut head = ResponseHead::new(403);
+            head.headers.push("WWW-Authenticate", r#"Bearer error="insufficient_scope", scope="write""#);
+            world.refuse_with(at(0), exchange, head)
+        };
+        let first = world.call();
+        let exchange = world.next();
+        assert_eq!(way(refuse(&mut world, exchange)), Some(Way::Authorize));
+        world.finish(at(0), Done::Failed { reason: "no".to_owned(), record: String::new(), denied });
+        assert!(matches!(world.http.take(&first), Some(Err(CallError::Unauthorized { .. }))));
+        let _again = world.call();
+        let exchange = world.next();
+        assert_eq!(way(refuse(&mut world, exchange)), expected);
     }
 }
 
@@ -488,7 +593,11 @@ fn a_session_waits_for_the_next_call_of_who_signed_out() {
     assert_eq!(way(world.refuse(at(0), exchange)), None);
     let exchange = world.next();
     assert_eq!(way(world.refuse(at(0), exchange)), None);
-    assert!(world.http.is_held(exchange) && !world.http.is_closed());
+    for _ in 0..3 {
+        let due = world.http.poll_timeout().unwrap();
+        world.http.handle_timeout(Now::new(due + Duration::from_secs(3_600), Duration::ZERO));
+        assert!(world.http.is_held(exchange) && !world.http.is_closed());
+    }
     let _pending = world.call();
     let exchange = world.next();
     assert_eq!(way(world.refuse(at(0), exchange)), Some(Way::Authorize));
@@ -501,7 +610,8 @@ fn a_session_waits_for_the_next_call_of_who_signed_out() {
 fn signing_out_that_is_cut_off_keeps_no_token() {
     let mut world = World::connected();
     world.leave();
-    let next = world.finish(at(0), Done::Failed { reason: "late".to_owned(), record: String::new() });
+    let next =
+        world.finish(at(0), Done::Failed { reason: "late".to_owned(), record: String::new(), denied: false });
     assert_eq!(next.answers[0].1, Err("late".to_owned()));
     let _pending = world.call();
     world.bare();
