@@ -128,7 +128,7 @@ fn with_query(endpoint: &Url, parameters: &[(&str, &str)]) -> Result<Url, Fault>
     let kept = kept.filter(|pair| !pair.is_empty() && !ours(pair)).map(ToString::to_string);
     let query: Vec<String> = kept.chain([form::query(parameters.iter().copied())]).collect();
     let text = alloc::format!("{}?{}", endpoint.without_query(), query.join("&"));
-    Url::parse(&text).map_err(|error| {
+    Url::parse(&text).and_then(|url| Url::parse(&url.escaped())).map_err(|error| {
         Fault::new(FlowErrorKind::Metadata, "an authorization request that is a URL", error.to_string())
     })
 }

@@ -11,6 +11,8 @@ use core::fmt;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use core::ops::Range;
 
+use crate::wire::url::{Parts, is_clear, is_loose};
+
 /// Longer than any URL that servers are known to take.
 const LONGEST: usize = 8 << 10;
 
@@ -45,35 +47,29 @@ impl Url {
     /// # Errors
     ///
     /// If the scheme is another than `http` and `https` (SEC-06, SEC-07); if there is a user, a fragment, no
-    /// host, or a character that URLs must escape; if the host is a number that is read in more than one way,
+    /// host, or a character that is read in more than one way unless it is escaped, such as a backslash; if the host is a number that is read in more than one way,
     /// such as `127.1` or `0x7f000001`; if it is longer than 8 KiB.
     pub fn parse(text: &str) -> Result<Self, InvalidUrl> {
         if text.len() > LONGEST {
             return Err(InvalidUrl("a URL of more than 8 KiB"));
         }
-        let (scheme, rest) = text.split_once("://").ok_or(InvalidUrl("no absolute URL"))?;
-        let https = scheme.eq_ignore_ascii_case("https");
-        if !https && !scheme.eq_ignore_ascii_case("http") {
-            return Err(InvalidUrl("a scheme other than `https` and `http`"));
-        }
-        if !text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\<>^`{|}".contains(&byte)) {
+        let parts = Parts::read(text).map_err(InvalidUrl)?;
+        if !is_clear(text) {
             return Err(InvalidUrl("a character that must be escaped in a URL"));
         }
-        if text.contains('#') {
+        if parts.has_fragment {
             return Err(InvalidUrl("a URL with a fragment"));
         }
-        let start = text.len() - rest.len();
-        let end = start + rest.find(['/', '?']).unwrap_or(rest.len());
-        // Both ends are borders of ASCII characters within the text.
-        let (authority, tail) = (&text[start..end], &text[end..]);
-        if authority.contains('@') {
+        if parts.has_user() {
             return Err(InvalidUrl("a URL with a user"));
         }
-        let (host, port) = split(authority)?;
+        let (host, port) = parts.host();
+        let port = port.map(read_port).transpose()?;
         let (host, network) = read_host(host)?;
-        let path_end = end + tail.find('?').unwrap_or(tail.len());
-        let query = (path_end < text.len()).then(|| path_end + 1..text.len());
-        Ok(Self { text: text.into(), https, host, port, path: end..path_end, query, network })
+        let query = text.len() - parts.query.len();
+        let path = query - parts.path.len()..query;
+        let query = (!parts.query.is_empty()).then(|| query + 1..text.len());
+        Ok(Self { text: text.into(), https: parts.secure, host, port, path, query, network })
     }
 
     /// The URL as it was written. It may hold what is not for logs.
@@ -141,6 +137,18 @@ impl Url {
         self.https == other.https && self.host == other.host && self.port() == other.port()
     }
 
+    /// The URL with everything escaped that RFC 3986 wants escaped: for programs that open a browser, whatever they do with it.
+    pub(super) fn escaped(&self) -> String {
+        let mut out = String::with_capacity(self.text.len());
+        for character in self.text.chars() {
+            match u8::try_from(character) {
+                Ok(byte) if is_loose(byte) => out.push_str(&alloc::format!("%{byte:02X}")),
+                _ => out.push(character),
+            }
+        }
+        out
+    }
+
     /// The URL without its query, as it was written.
     pub(super) fn without_query(&self) -> &str {
         self.text.get(..self.path.end).unwrap_or_default()
@@ -171,20 +179,11 @@ impl fmt::Debug for Url {
     }
 }
 
-fn split(authority: &str) -> Result<(&str, Option<u16>), InvalidUrl> {
-    let end = match authority.find(']') {
-        Some(end) => end + 1,
-        None => authority.find(':').unwrap_or(authority.len()),
-    };
-    let (host, port) = authority.split_at(end);
-    let port = match port.strip_prefix(':') {
-        None if port.is_empty() => None,
-        Some(digits) if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) => {
-            Some(digits.parse().ok().filter(|port| *port > 0).ok_or(InvalidUrl("a port out of range"))?)
-        }
-        _ => return Err(InvalidUrl("a port that is no number")),
-    };
-    Ok((host, port))
+fn read_port(digits: &str) -> Result<u16, InvalidUrl> {
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(InvalidUrl("a port that is no number"));
+    }
+    digits.parse().ok().filter(|port| *port > 0).ok_or(InvalidUrl("a port out of range"))
 }
 
 fn read_host(host: &str) -> Result<(String, Network), InvalidUrl> {

@@ -13,7 +13,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use self::url::{Url, canonical};
+use self::url::canonical;
 use super::principal::Principal;
 use super::refusal::Refusal;
 use super::target::Target;
@@ -138,7 +138,7 @@ impl ResourceServer {
 
     /// The host of its URL, with the port if that names one: what requests hold in `Host`.
     pub fn host(&self) -> Option<&str> {
-        Url::parse(&self.resource).map(|url| url.authority)
+        url::parse(&self.resource).map(|url| url.authority)
     }
 
     /// Whether it can be used.
@@ -155,14 +155,16 @@ impl ResourceServer {
                  local machine only)"
             ))
         };
-        if Url::parse(&self.resource).is_none_or(|url| !url.is_usable()) {
+        if url::parse(&self.resource).is_none_or(|url| !url::is_usable(&url)) {
             return Err(unusable("resource", &self.resource));
         }
         if self.authorization_servers.is_empty() {
             return Err(ApiMisuse::new("a resource server needs at least one authorization server"));
         }
         let mut issuers = self.authorization_servers.iter();
-        if let Some(issuer) = issuers.find(|issuer| Url::parse(issuer).is_none_or(|url| !url.is_usable())) {
+        if let Some(issuer) =
+            issuers.find(|issuer| url::parse(issuer).is_none_or(|url| !url::is_usable(&url)))
+        {
             return Err(unusable("authorization server", issuer));
         }
         let sets = self.methods.values().chain(self.implied.values()).chain([&self.scopes, &self.further]);
@@ -176,12 +178,12 @@ impl ResourceServer {
     /// same demands. Clients look for metadata of the URL that they know (AUTH-12), and what they find there is what
     /// their tokens are for; those for this resource do as well.
     pub(super) fn at(&self, path: &str) -> Cow<'_, Self> {
-        let Some(url) = Url::parse(&self.resource) else { return Cow::Borrowed(self) };
+        let Some(url) = url::parse(&self.resource) else { return Cow::Borrowed(self) };
         let below = path.strip_prefix(url.path.trim_end_matches('/'));
         if below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {
             return Cow::Borrowed(self);
         }
-        let resource = alloc::format!("{}{path}", url.origin());
+        let resource = alloc::format!("{}{path}", url::origin(&url));
         let beside = Self { resource, ..self.clone() };
         Cow::Owned(beside.audience(self.resource.clone()))
     }

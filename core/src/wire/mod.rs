@@ -11,3 +11,4 @@ pub(crate) mod inflate;
 pub mod jsonrpc;
 pub mod lines;
 pub mod sse;
+pub(crate) mod url;

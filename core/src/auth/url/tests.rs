@@ -27,6 +27,11 @@ fn only_strict_http_urls_are_urls() {
         "https://as.example#x",
         "https://as.example/a b",
         "https://as.example\\@evil.example",
+        "https://as.example/a\\b",
+        "https://as.example/?\"",
+        "https://as.example/<x>",
+        "https://as|example/",
+        "https://as.{example}/",
         "https://as.example/\n",
         "https://as.ex\u{e4}mple",
         "https://as%2eexample",
@@ -60,6 +65,14 @@ fn a_url_is_kept_as_written_and_its_origin_normalised() {
     for other in ["http://as.example", "https://as.example:444", "https://as.example.evil.example"] {
         assert!(!it.is_same_origin(&url(other)), "{other}");
     }
+}
+
+/// What only RFC 3986 has escaped is written by servers all the same, and cannot be mistaken; browsers get it escaped.
+#[test]
+fn characters_that_nobody_mistakes_are_taken() {
+    let it = url("https://as.example/{tenant}/a^b?connection=a|b&c=`");
+    assert_eq!((it.path(), it.query()), ("/{tenant}/a^b", Some("connection=a|b&c=`")));
+    assert_eq!(it.escaped(), "https://as.example/%7Btenant%7D/a%5Eb?connection=a%7Cb&c=%60");
 }
 
 /// SEC-03: literals in every spelling that a resolver could take for an address.

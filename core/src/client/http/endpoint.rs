@@ -1,6 +1,7 @@
 //! Where an MCP endpoint is, and whether a redirect stays there.
 
 use crate::error::ApiMisuse;
+use crate::wire::url::{Parts, is_clear, split_port};
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
@@ -27,51 +28,41 @@ impl Endpoint {
     pub fn parse(url: &str) -> Result<Self, ApiMisuse> {
         // The URL may hold a secret, so it is not repeated.
         let misuse = |what: &str| ApiMisuse::new(format!("the URL of the server {what}"));
-        if !url.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(misuse("has a space, a control character or one that is not ASCII"));
+        if !is_clear(url) {
+            return Err(misuse("has a space or another character that must be escaped in a URL"));
         }
-        let (scheme, rest) =
-            url.split_once("://").ok_or_else(|| misuse("must begin with `http://` or `https://`"))?;
-        let secure = match scheme {
-            _ if scheme.eq_ignore_ascii_case("http") => false,
-            _ if scheme.eq_ignore_ascii_case("https") => true,
-            _ => return Err(misuse("must begin with `http://` or `https://`")),
-        };
-        let (authority, target) = match rest.find(['/', '?', '#']) {
-            Some(at) => rest.split_at(at),
-            None => (rest, ""),
-        };
-        if authority.contains('@') {
+        let parts = Parts::read(url).map_err(|_| misuse("must begin with `http://` or `https://`"))?;
+        if parts.has_user() {
             return Err(misuse("has a user name; use `Config::header` for credentials"));
         }
-        let authority = without_default_port(authority, secure).to_ascii_lowercase();
-        let endpoint = Self { secure, authority, target: rooted(target) };
-        if endpoint.host().is_empty() {
+        let (host, port) = parts.host();
+        if host.is_empty() {
             return Err(misuse("has no host"));
         }
-        if endpoint.given_port().is_some_and(|port| port.parse::<u16>().is_err()) {
+        if port.is_some_and(|port| !port.is_empty() && port.parse::<u16>().is_err()) {
             return Err(misuse("has a port that is none"));
         }
-        Ok(endpoint)
+        let goes_without_saying = if parts.secure { "443" } else { "80" };
+        let authority = match port {
+            Some("") | None => host,
+            Some(port) if port == goes_without_saying => host,
+            Some(_) => parts.authority,
+        };
+        let (authority, target) = (authority.to_ascii_lowercase(), [parts.path, parts.query].concat());
+        Ok(Self { secure: parts.secure, authority, target: rooted(&target) })
     }
 
     /// The host, without the brackets around an IPv6 address.
     pub fn host(&self) -> &str {
-        let port = self.given_port().map_or(0, |port| port.len() + 1);
-        let host = self.authority.get(..self.authority.len() - port).unwrap_or_default();
+        let (host, _) = split_port(&self.authority);
         host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
     }
 
     /// The port.
     pub fn port(&self) -> u16 {
         let default = if self.secure { 443 } else { 80 };
-        self.given_port().and_then(|port| port.parse().ok()).unwrap_or(default)
-    }
-
-    /// What stands behind the last colon that is not inside brackets.
-    fn given_port(&self) -> Option<&str> {
-        let (_, port) = self.authority.rsplit_once(':')?;
-        (!port.contains(']')).then_some(port)
+        let (_, port) = split_port(&self.authority);
+        port.and_then(|port| port.parse().ok()).unwrap_or(default)
     }
 
     /// The origin, as URLs and `Origin` headers have it.
@@ -81,7 +72,7 @@ impl Endpoint {
 
     /// The target that a `Location` leads to from `target`; the error is where else it leads (B37).
     pub(super) fn follow(&self, target: &str, location: &str) -> Result<String, String> {
-        if !location.bytes().all(|byte| byte.is_ascii_graphic()) || location.is_empty() {
+        if !is_clear(location) || location.is_empty() {
             return Err("nowhere that a URL names".to_string());
         }
         if let Some(rest) = location.strip_prefix("//") {
@@ -151,11 +142,6 @@ fn normal(target: &str) -> String {
     ["/", &kept.join("/"), query].concat()
 }
 
-fn without_default_port(authority: &str, secure: bool) -> &str {
-    let port = if secure { ":443" } else { ":80" };
-    authority.strip_suffix(port).or_else(|| authority.strip_suffix(':')).unwrap_or(authority)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,6 +179,9 @@ mod tests {
             "http://:80/",
             "http://h:x/",
             "http://h:70000/",
+            "http://h/a\\b",
+            "http://h/?\"x\"",
+            "http://::1/",
         ] {
             assert!(Endpoint::parse(url).is_err(), "{url}");
         }
@@ -215,6 +204,7 @@ mod tests {
             ("/api/./mcp", "/api/mcp"),
             ("https://h.example/x/../m?.", "/m?."),
             ("b#/../c", "/a/b"),
+            ("m?id={a|b}", "/a/m?id={a|b}"),
         ] {
             assert_eq!(at.follow(&at.target, location), Ok(target.into()), "{location}");
         }
@@ -227,6 +217,8 @@ mod tests {
             "mailto:x",
             "",
             "/a b",
+            "/a\\b",
+            "/<a>",
         ] {
             assert!(at.follow(&at.target, location).is_err(), "{location}");
         }

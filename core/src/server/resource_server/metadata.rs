@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use serde::Serialize;
 
 use super::ResourceServer;
-use super::url::Url;
+use super::url;
 
 /// Where metadata is served, before the path of the resource.
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
@@ -16,8 +16,8 @@ const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 impl ResourceServer {
     /// Where clients find the metadata: the well-known path, with the path of the resource behind it (AUTHS-03).
     pub fn metadata_url(&self) -> String {
-        let (origin, path) = match Url::parse(&self.resource) {
-            Some(url) => (url.origin(), url.path.trim_end_matches('/')),
+        let (origin, path) = match url::parse(&self.resource) {
+            Some(url) => (url::origin(&url), url.path.trim_end_matches('/')),
             None => (String::new(), ""),
         };
         alloc::format!("{origin}{WELL_KNOWN}{path}")
@@ -25,7 +25,7 @@ impl ResourceServer {
 
     /// Whether metadata is served at this path: in the form with the path of the resource, and at the root.
     pub fn serves_metadata_at(&self, path: &str) -> bool {
-        let resource = Url::parse(&self.resource).map_or("", |url| url.path.trim_end_matches('/'));
+        let resource = url::parse(&self.resource).map_or("", |url| url.path.trim_end_matches('/'));
         path.strip_prefix(WELL_KNOWN).is_some_and(|rest| rest.is_empty() || rest == resource)
     }
 

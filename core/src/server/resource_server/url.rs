@@ -2,59 +2,35 @@
 
 use alloc::string::String;
 
-/// An absolute `http` or `https` URL, in parts.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Url<'a> {
-    scheme: &'a str,
-    pub(super) authority: &'a str,
-    /// With its slash at the front, or empty.
-    pub(super) path: &'a str,
-    has_more: bool,
+use crate::wire::url::{Parts, is_clear, is_loose};
+
+/// The URL of a server. What every client has to read is strict.
+pub(super) fn parse(text: &str) -> Option<Parts<'_>> {
+    let is_strict = is_clear(text) && !text.bytes().any(is_loose);
+    Parts::read(text).ok().filter(|url| is_strict && !url.authority.is_empty())
 }
 
-impl<'a> Url<'a> {
-    pub(super) fn parse(text: &'a str) -> Option<Self> {
-        let (scheme, rest) = text.split_once("://")?;
-        let is_http = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
-        let visible = text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\<>^`{|}".contains(&byte));
-        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-        let (authority, rest) = rest.split_at(end);
-        let path_end = rest.find(['?', '#']).unwrap_or(rest.len());
-        let (path, more) = rest.split_at(path_end);
-        (is_http && visible && !authority.is_empty()).then_some(Self {
-            scheme,
-            authority,
-            path,
-            has_more: !more.is_empty(),
-        })
-    }
+/// Whether it can name a server: complete, without anything that changes, and encrypted on the network.
+pub(super) fn is_usable(url: &Parts<'_>) -> bool {
+    let (host, _) = url.host();
+    !host.is_empty() && is_bare(url) && (url.secure || crate::server::policy::is_loopback(host))
+}
 
-    /// Whether it can name a server: complete, without anything that changes, and encrypted on the network.
-    pub(super) fn is_usable(&self) -> bool {
-        let named = !self.host().is_empty() && !self.authority.contains('@') && !self.has_more;
-        named
-            && (self.scheme.eq_ignore_ascii_case("https") || crate::server::policy::is_loopback(self.host()))
-    }
+fn is_bare(url: &Parts<'_>) -> bool {
+    !url.has_user() && url.query.is_empty() && !url.has_fragment
+}
 
-    /// Scheme and authority.
-    pub(super) fn origin(&self) -> String {
-        alloc::format!("{}://{}", self.scheme.to_ascii_lowercase(), self.authority.to_ascii_lowercase())
-    }
-
-    fn host(&self) -> &'a str {
-        match self.authority.find(']') {
-            Some(end) => self.authority.get(..=end).unwrap_or(self.authority),
-            None => self.authority.split(':').next().unwrap_or_default(),
-        }
-    }
+/// Scheme and authority.
+pub(super) fn origin(url: &Parts<'_>) -> String {
+    alloc::format!("{}://{}", url.scheme(), url.authority.to_ascii_lowercase())
 }
 
 /// The URL as it is compared: scheme and host in lower case, no port that goes without saying, and no path
 /// instead of the empty one. `None` for what is no such URL, or has user, query or fragment.
 pub(super) fn canonical(text: &str) -> Option<String> {
-    let url = Url::parse(text).filter(|url| !url.has_more && !url.authority.contains('@'))?;
-    let mut canonical = url.origin();
-    let port = if url.scheme.eq_ignore_ascii_case("https") { ":443" } else { ":80" };
+    let url = parse(text).filter(is_bare)?;
+    let mut canonical = origin(&url);
+    let port = if url.secure { ":443" } else { ":80" };
     if let Some(without) = canonical.strip_suffix(port) {
         canonical.truncate(without.len());
     }

@@ -2,6 +2,7 @@
 
 use super::Fault;
 use crate::head::{Headers, RequestHead, ResponseHead};
+use crate::wire::url::Parts;
 use alloc::string::String;
 use alloc::vec;
 use httparse::{EMPTY_HEADER, Header};
@@ -138,17 +139,13 @@ fn split_target<'a>(method: &str, target: &'a str) -> Result<(Option<&'a str>, S
     if target.starts_with('/') || (target == "*" && method == "OPTIONS") {
         return Ok((None, target.into()));
     }
-    let Some((scheme, rest)) = target.split_once("://") else {
-        return Err(Fault::bad("the target is neither a path nor an absolute URL"));
-    };
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let (authority, path) = rest.split_at(end);
-    let http = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
-    if !http || authority.is_empty() || authority.contains('@') {
-        return Err(Fault::bad("the target is not an absolute http or https URL with a host"));
+    let none = "the target is neither a path nor an absolute http or https URL with a host";
+    let url = Parts::read(target).map_err(|_| Fault::bad(none))?;
+    if url.authority.is_empty() || url.has_user() {
+        return Err(Fault::bad(none));
     }
-    let slash = if path.starts_with('/') { "" } else { "/" };
-    Ok((Some(authority), [slash, path].concat()))
+    let slash = if url.path.is_empty() { "/" } else { "" };
+    Ok((Some(url.authority), [slash, url.path, url.query].concat()))
 }
 
 fn check_host(headers: &[Header<'_>], may_be_absent: bool) -> Result<(), Fault> {
