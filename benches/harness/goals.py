@@ -6,8 +6,17 @@ from dataclasses import dataclass, field
 from .core import Counted
 from .figures import Measured, Place
 from .found import Found
+from .linear import Series
 
 RMCP = ["rmcp", "rmcp-pipes", "rmcp-json"]
+
+
+@dataclass(frozen=True)
+class Ratio:
+    value: float
+    whose: str
+    """The server's name, or `core`."""
+    where: str
 
 
 @dataclass
@@ -15,31 +24,32 @@ class Goal:
     title: str
     bound: float
     at_least: bool = False
-    ratios: list[tuple[float, str]] = field(default_factory=list)
+    ratios: list[Ratio] = field(default_factory=list)
+
+    def met_by(self, ratio: Ratio) -> bool:
+        return ratio.value >= self.bound if self.at_least else ratio.value <= self.bound
 
     @property
-    def met(self) -> int:
-        return sum(ratio >= self.bound if self.at_least else ratio <= self.bound for ratio, _ in self.ratios)
+    def met(self) -> bool:
+        return all(map(self.met_by, self.ratios))
 
     @property
-    def of(self) -> int:
-        return len(self.ratios)
-
-    def met_text(self) -> str:
-        return "yes" if self.met == self.of else f"no: {self.met} of {self.of}"
-
-    @property
-    def worst(self) -> str:
-        pick = min if self.at_least else max
-        ratio, where = pick(self.ratios)
-        return f"{ratio:.2g} ({where})"
+    def worst(self) -> Ratio:
+        return (min if self.at_least else max)(self.ratios, key=lambda ratio: ratio.value)
 
     def bound_text(self) -> str:
         return f"{'≥' if self.at_least else '≤'} {self.bound:.2g}"
 
-    def range_text(self) -> str:
-        values = [ratio for ratio, _ in self.ratios]
-        return f"{min(values):.2g} – {max(values):.2g}"
+    def met_text(self) -> str:
+        return "yes" if self.met else f"no: {sum(map(self.met_by, self.ratios))} of {len(self.ratios)}"
+
+    def of(self, whose: str) -> str:
+        """Best and worst, and how many are as they should be."""
+        ratios = [ratio for ratio in self.ratios if ratio.whose == whose]
+        if not ratios:
+            return "–"
+        values = sorted((ratio.value for ratio in ratios), reverse=self.at_least)
+        return f"{values[0]:.2g} – {values[-1]:.2g} ({sum(map(self.met_by, ratios))}/{len(ratios)})"
 
 
 Other = Callable[[Place], float | None]
@@ -47,7 +57,7 @@ Other = Callable[[Place], float | None]
 
 def judged(found: Found) -> list[Goal]:
     """Each goal over all of our runtimes, transports and eras, if what it compares was measured."""
-    return [goal for goal in [*of_servers(found.servers), *of_core(found.core)] if goal.ratios]
+    return [goal for goal in [*of_servers(found.servers), *of_core(found.core), *of_growth(found.growth)] if goal.ratios]
 
 
 def of_core(counted: list[Counted]) -> list[Goal]:
@@ -55,9 +65,19 @@ def of_core(counted: list[Counted]) -> list[Goal]:
     allocations = Goal("allocations in core, beside the handler's", 2)
     for case in counted:
         where = f"{case.era}, {case.size:,} B"
-        instructions.ratios.append((case.ours[0] / case.floor[0], where))
-        allocations.ratios.append((case.ours[1] - case.handler[1], where))
+        instructions.ratios.append(Ratio(case.ours[0] / case.floor[0], "core", where))
+        allocations.ratios.append(Ratio(case.ours[1] - case.handler[1], "core", where))
     return [instructions, allocations]
+
+
+def of_growth(growth: list[Series]) -> list[Goal]:
+    """Of the larger half, as the smaller sizes say more of what every request costs."""
+    linear = Goal("exponent of cost, where it may be linear", 1.1)
+    constant = Goal("exponent of cost, where it may be constant", 0.1)
+    for series in growth:
+        goal = linear if series.expected else constant
+        goal.ratios.append(Ratio(series.late, series.whose, series.title))
+    return [linear, constant]
 
 
 def of_servers(measured: Measured) -> list[Goal]:
@@ -92,10 +112,10 @@ def of_servers(measured: Measured) -> list[Goal]:
     return [goal for goal, *_ in wanted]
 
 
-def ratios(measured: Measured, figure: str, counts: Callable[[Place], bool], other: Other) -> Iterator[tuple[float, str]]:
+def ratios(measured: Measured, figure: str, counts: Callable[[Place], bool], other: Other) -> Iterator[Ratio]:
     for place in filter(counts, measured.places):
         for server in measured.servers:
             ours = measured.median(server.name, place, figure) if server.kind == "ours" else None
             theirs = other(place)
             if ours and theirs:
-                yield ours / theirs, f"{server.name}: {place}"
+                yield Ratio(ours / theirs, server.name, str(place))

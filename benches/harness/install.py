@@ -10,6 +10,10 @@ from pathlib import Path
 from .servers import BENCHES, BIN, LOAD, PEERS, ROOT, Server
 
 
+class Failed(Exception):
+    """The command that did not succeed; what it said went to standard error."""
+
+
 @cache
 def measuring() -> None:
     say("building the load driver and the floor")
@@ -98,8 +102,12 @@ def take(program: Path, place: Path) -> None:
 
 
 def call(*command: str, cwd: Path = BENCHES) -> None:
-    if subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=sys.stderr).returncode != 0:
-        sys.exit(f"failed: {' '.join(command)}")
+    try:
+        status = subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=sys.stderr).returncode
+    except OSError as error:
+        raise Failed(f"{command[0]}: {error.strerror}") from None
+    if status != 0:
+        raise Failed(f"failed: {' '.join(Path(word).name for word in command)}")
 
 
 def say(text: str) -> None:

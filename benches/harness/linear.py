@@ -14,11 +14,16 @@ from .servers import Server
 BYTES = (1_000, 4_000, 16_000, 64_000, 256_000, 1_000_000, 4_000_000)
 STREAMS = (1, 10, 100, 1_000, 10_000)
 TOOLS = (10, 100, 1_000, 10_000)
-FEW, MANY = 2, 6
+FEW_AND_MANY = 2, 6
+"""The difference of two counts is free of what starting costs."""
+CHEAP = 50, 450
+"""Of what costs little beside what starting costs, which is not the same each time to the last instruction."""
 
 
 @dataclass
 class Series:
+    whose: str
+    """The server's name, or `core`."""
     title: str
     unit: str
     expected: int
@@ -32,7 +37,7 @@ class Series:
     @property
     def late(self) -> float:
         """Of the larger sizes, where what every request costs does not count any more."""
-        return slope(self.points[len(self.points) // 2 :])
+        return slope(self.points[min(len(self.points) // 2, len(self.points) - 2) :])
 
 
 def slope(points: list[tuple[int, float]]) -> float:
@@ -53,17 +58,17 @@ def measure(server: Server, quick: bool) -> list[Series]:
         ("stdio, `tools/call` by its bytes", "instructions", 1, BYTES, lambda size: call(server, "stdio", size)),
         ("HTTP, `tools/call` by its bytes", "instructions", 1, BYTES, lambda size: call(server, "http", size)),
         ("`tools/list` by tools", "instructions", 1, TOOLS, lambda tools: among(server, "list", tools)),
-        ("`tools/call` by tools", "instructions", 0, TOOLS, lambda tools: among(server, "echo", tools)),
+        ("`tools/call` by tools", "instructions", 0, TOOLS, lambda tools: among(server, "echo", tools, CHEAP)),
         ("start to first answer by tools", "instructions", 1, TOOLS, lambda tools: begun(server, tools)),
         ("opening streams", "instructions", 1, streams, opened(server)),
         ("telling streams of a change", "instructions", 1, streams, lambda count: beside(server, "change", count)),
-        ("`tools/call` by idle streams", "instructions", 0, streams, lambda count: beside(server, "echo", count)),
+        ("`tools/call` by idle streams", "instructions", 0, streams, lambda count: beside(server, "echo", count, CHEAP)),
         ("memory of streams", "bytes", 1, streams[2:], lambda count: memory(server, count)),
     ]
-    return [series(*one) for one in what]
+    return [series("core" if cost is in_core else server.name, *rest, cost) for *rest, cost in what]
 
 
-def series(title: str, unit: str, expected: int, sizes: tuple[int, ...], cost: Callable[[int], float]) -> Series:
+def series(whose: str, title: str, unit: str, expected: int, sizes: tuple[int, ...], cost: Callable[[int], float]) -> Series:
     print(f"counting {title}", file=sys.stderr, flush=True)
     points = []
     for size in sizes:
@@ -71,11 +76,11 @@ def series(title: str, unit: str, expected: int, sizes: tuple[int, ...], cost: C
             points.append((size, cost(size)))
         except Failed as failure:
             print(f"  {size}: {failure}", file=sys.stderr, flush=True)
-    return Series(title, unit, expected, points)
+    return Series(whose, title, unit, expected, points)
 
 
 def in_core(size: int) -> float:
-    instructions, _ = core.each("ours", "modern", size, (FEW, MANY))
+    instructions, _ = core.each("ours", "modern", size, FEW_AND_MANY)
     return instructions
 
 
@@ -83,8 +88,8 @@ def call(server: Server, transport: str, size: int) -> float:
     return each(server.start(transport, None), transport, ["--case", "echo", "--size", str(size)])
 
 
-def among(server: Server, case: str, tools: int) -> float:
-    return each(server.start("stdio", "tools", tools), "stdio", ["--case", case, "--tools", str(tools)])
+def among(server: Server, case: str, tools: int, requests: tuple[int, int] = FEW_AND_MANY) -> float:
+    return each(server.start("stdio", "tools", tools), "stdio", ["--case", case, "--tools", str(tools)], requests)
 
 
 def begun(server: Server, tools: int) -> float:
@@ -106,8 +111,8 @@ def opened(server: Server) -> Callable[[int], float]:
     return beyond
 
 
-def beside(server: Server, case: str, streams: int) -> float:
-    return each(server.start("http", "listen"), "http", ["--case", case, "--streams", str(streams)])
+def beside(server: Server, case: str, streams: int, requests: tuple[int, int] = FEW_AND_MANY) -> float:
+    return each(server.start("http", "listen"), "http", ["--case", case, "--streams", str(streams)], requests)
 
 
 def memory(server: Server, streams: int) -> float:
@@ -115,6 +120,6 @@ def memory(server: Server, streams: int) -> float:
     return load("http", "modern", flags, server.start("http", "listen"), TIMEOUT)["stream_bytes"] * streams
 
 
-def each(command: list[str], transport: str, flags: list[str]) -> float:
-    few, many = (process(command, transport, "modern", [*flags, "--requests", str(count)]) for count in (FEW, MANY))
-    return (many - few) / (MANY - FEW)
+def each(command: list[str], transport: str, flags: list[str], requests: tuple[int, int] = FEW_AND_MANY) -> float:
+    few, many = (process(command, transport, "modern", [*flags, "--requests", str(count)]) for count in requests)
+    return (many - few) / (requests[1] - requests[0])

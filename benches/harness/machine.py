@@ -17,6 +17,8 @@ class Machine:
     kind: str
     system: str
     commit: str
+    busy: float
+    """The load average of a minute when it began: what else there was to do."""
     rounds: int
     seconds: float
     command: str
@@ -29,6 +31,7 @@ def describe(servers: list[Server], rounds: int, seconds: float, command: str) -
         kind=f"{model()}, {os.cpu_count()} cores",
         system=f"{platform.system()} {platform.release().split('-')[0]}",
         commit=said("git", "-C", str(ROOT), "describe", "--always", "--dirty"),
+        busy=os.getloadavg()[0],
         rounds=rounds,
         seconds=seconds,
         command=command,

@@ -75,6 +75,14 @@ ALL = [
     rmcp("rmcp", "rmcp"),
     rmcp("rmcp-pipes", "rmcp, `stdio_pipes()`", stdio=("--pipes",), lacks={"http": "a variant of stdio"}),
     rmcp("rmcp-json", "rmcp, JSON, no sessions", http=("--port", "0", "--json"), lacks={"stdio": "a variant of HTTP"}),
+    Server(
+        "rust-mcp-sdk",
+        "rust-mcp-sdk",
+        "peer",
+        "bench-rust-mcp-sdk",
+        (str(BIN / "bench-rust-mcp-sdk"),),
+        lacks={"legacy": "speaks 2026-07-28 only"},
+    ),
     Server("typescript", "TypeScript SDK", "peer", "typescript", (str(NODE), str(PEERS / "typescript/server.mjs")), warm=1),
     Server("python", "Python SDK", "peer", "python", (str(PYTHON), str(PEERS / "python/server.py")), warm=0.2),
 ]

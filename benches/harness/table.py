@@ -5,9 +5,10 @@ from collections import defaultdict
 from .core import Counted
 from .figures import Measured, Place
 from .found import Found
-from .goals import judged
+from .goals import Goal, judged
 from .instructions import Whole
 from .linear import Series
+from .small import KINDS, Built
 
 FIGURES = [
     ("cpu_us", "CPU of the server, µs a request", {"idle": "µs to open a stream", "start": "µs a start"}),
@@ -28,15 +29,16 @@ def headline(found: Found) -> str:
     machine = found.machine
     parts = [
         f"# Measured on {machine.date}",
-        f"`{machine.command}` on {machine.kind}, {machine.system}, at commit {machine.commit}.",
+        f"`{machine.command}` on {machine.kind}, {machine.system}, at commit {machine.commit}, with a load "
+        f"average of {machine.busy:.1f} when it began.",
         "Versions: " + "; ".join(f"{title} {version}" for title, version in machine.versions.items()) + ".",
         f"![CPU of the server a request]({machine.date}.svg)",
     ]
     if rows := multiples(found.servers):
         titles = [server.title for server in found.servers.servers]
         parts += ["## CPU time of the server a request, in multiples of the floor's", markdown(["", *titles], rows)]
-    if rows := goals(found):
-        parts += ["## Goals", markdown(["goal", "bound", "measured", "met", "furthest off"], rows)]
+    if goals := judged(found):
+        parts += ["## Goals", verdict(goals)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -56,8 +58,10 @@ def details(found: Found) -> str:
         parts += ["## Whole servers, instructions a request, kernel excluded", whole(found.whole)]
     if found.growth:
         parts += ["## How cost grows, on tokio", growth(found.growth)]
-    if measured.missing:
-        parts += ["## Not measured", missing(measured)]
+    if found.built:
+        parts += ["## The least programs", built(found.built)]
+    if lines := [f"- {server}: {why}" for server, why in found.missing.items()] + missing(measured):
+        parts += ["## Not measured", "\n".join(lines)]
     if measured.failures:
         parts += ["## Failed", "\n".join(f"- {failure}" for failure in measured.failures)]
     return "\n\n".join(parts) + "\n"
@@ -74,10 +78,14 @@ def multiples(measured: Measured) -> list[list[str]]:
     return rows
 
 
-def goals(found: Found) -> list[list[str]]:
-    return [
-        [goal.title, goal.bound_text(), goal.range_text(), goal.met_text(), goal.worst] for goal in judged(found)
+def verdict(goals: list[Goal]) -> str:
+    columns = list(dict.fromkeys(ratio.whose for goal in goals for ratio in goal.ratios))
+    rows = [
+        [goal.title, goal.bound_text(), goal.met_text(), *[goal.of(whose) for whose in columns]]
+        + [f"{goal.worst.value:.2g}: {goal.worst.whose}, {goal.worst.where}"]
+        for goal in goals
     ]
+    return markdown(["goal", "bound", "met", *columns, "furthest off"], rows)
 
 
 def core(counted: list[Counted]) -> str:
@@ -114,12 +122,21 @@ def growth(all_series: list[Series]) -> str:
     return markdown(["", "from – to", "exponent", "of the larger half", "cost"], rows)
 
 
-def missing(measured: Measured) -> str:
+def built(programs: list[Built]) -> str:
+    rows = [
+        [KINDS[program.kind], program.title, f"{program.size / 1024:,.0f} KiB", f"{program.seconds:.1f} s"]
+        + [f"{program.cpu_seconds:.1f} s", str(program.crates)]
+        for program in programs
+    ]
+    return markdown(["", "", "stripped", "clean release build", "CPU time of it", "crates"], rows)
+
+
+def missing(measured: Measured) -> list[str]:
     """One line for each server and reason."""
     places, titles = defaultdict(list), {server.name: server.title for server in measured.servers}
     for (server, place), why in measured.missing.items():
         places[titles[server], why].append(place)
-    return "\n".join(f"- {server}: {why} ({covered(measured, of)})" for (server, why), of in places.items())
+    return [f"- {server}: {why} ({covered(measured, of)})" for (server, why), of in places.items()]
 
 
 def covered(measured: Measured, places: list[Place]) -> str:

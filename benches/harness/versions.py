@@ -8,7 +8,7 @@ import tomllib
 from .servers import LOAD, PEERS, ROOT, Server
 
 
-MADE = {"bench-rmcp": "rmcp", "typescript": "TypeScript SDK", "python": "Python SDK", "floor": "floor"}
+MADE = {"bench-rmcp": "rmcp", "bench-rust-mcp-sdk": "rust-mcp-sdk", "typescript": "TypeScript SDK", "python": "Python SDK", "floor": "floor"}
 
 
 def of(servers: list[Server]) -> dict[str, str]:

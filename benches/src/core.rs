@@ -32,7 +32,7 @@ fn main() {
                 match side {
                     "ours" => server.call(&request),
                     "handler" => drop(black_box(handler(&arguments))),
-                    _ => bare(&request, &mut out),
+                    _ => bare(&request, black_box(&mut out)),
                 }
             }
         }
@@ -50,7 +50,7 @@ fn compare() {
             let (mut ours, mut floor) = (Vec::new(), Vec::new());
             for _ in 0..ROUNDS {
                 ours.push(time(|| server.call(&request)));
-                floor.push(time(|| bare(&request, &mut out)));
+                floor.push(time(|| bare(&request, black_box(&mut out))));
             }
             let (ours, floor) = (median(ours), median(floor));
             let ratio = ours.as_secs_f64() / floor.as_secs_f64();
@@ -120,7 +120,15 @@ impl Server {
         Self(connection)
     }
 
+    /// Answers one request.
     fn call(&mut self, request: &[u8]) {
+        self.answer(request);
+        let Self(connection) = self;
+        let written = black_box(connection.transmit()).len();
+        connection.advance(written);
+    }
+
+    fn answer(&mut self, request: &[u8]) {
         let Self(connection) = self;
         connection.handle_bytes(Now::default(), request);
         while let Some(output) = connection.poll_output() {
@@ -130,8 +138,6 @@ impl Server {
                 connection.respond(Now::default(), id, &result);
             }
         }
-        let written = black_box(connection.transmit()).len();
-        connection.advance(written);
     }
 }
 
@@ -162,12 +168,12 @@ fn bare(request: &[u8], out: &mut Vec<u8>) {
         #[serde(rename = "io.modelcontextprotocol/protocolVersion")]
         version: &'a str,
         #[serde(borrow, rename = "io.modelcontextprotocol/clientInfo")]
-        client: Client<'a>,
+        client: Named<'a>,
         #[serde(rename = "io.modelcontextprotocol/clientCapabilities")]
         capabilities: Capabilities,
     }
-    #[derive(Deserialize)]
-    struct Client<'a> {
+    #[derive(Deserialize, Serialize)]
+    struct Named<'a> {
         name: &'a str,
         version: &'a str,
     }
@@ -181,9 +187,16 @@ fn bare(request: &[u8], out: &mut Vec<u8>) {
     }
     #[derive(Serialize)]
     struct Content<'a> {
-        content: [Text<'a>; 1],
         #[serde(rename = "resultType", skip_serializing_if = "Option::is_none")]
         result_type: Option<&'static str>,
+        content: [Text<'a>; 1],
+        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+        meta: Option<Told>,
+    }
+    #[derive(Serialize)]
+    struct Told {
+        #[serde(rename = "io.modelcontextprotocol/serverInfo")]
+        server: Named<'static>,
     }
     #[derive(Serialize)]
     #[serde(tag = "type", rename = "text")]
@@ -192,16 +205,16 @@ fn bare(request: &[u8], out: &mut Vec<u8>) {
     }
     let Ok(request) = serde_json::from_slice::<Request<'_>>(request) else { return };
     black_box((request.jsonrpc, request.method, request.params.name));
-    let modern = request.params.meta.map(|meta| {
+    let meta = request.params.meta.map(|meta| {
         black_box((meta.version, meta.client.name, meta.client.version, meta.capabilities));
+        Told { server: Named { name: "bench", version: "1" } }
     });
     let content = [Text { text: &request.params.arguments.text }];
-    let result = Content { content, result_type: modern.map(|()| "complete") };
+    let result = Content { result_type: meta.as_ref().map(|_| "complete"), content, meta };
     out.clear();
     // Writing into a `Vec` cannot fail.
     let _ = serde_json::to_writer(&mut *out, &Response { jsonrpc: "2.0", id: request.id, result });
     out.push(b'\n');
-    black_box(&*out);
 }
 
 #[expect(clippy::disallowed_methods, reason = "measuring is reading the clock")]
@@ -216,4 +229,23 @@ fn time(mut call: impl FnMut()) -> Duration {
 fn median(mut rounds: Vec<Duration>) -> Duration {
     rounds.sort_unstable();
     rounds.get(rounds.len() / 2).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A ratio is worth something only if both do the same.
+    #[test]
+    fn the_floor_writes_what_the_core_writes() {
+        for era in [Era::Legacy, Era::Modern] {
+            let request = era.request("hello");
+            let (mut server, mut out) = (Server::new(era), Vec::new());
+            let handshake = server.0.transmit().len();
+            server.0.advance(handshake);
+            server.answer(&request);
+            bare(&request, &mut out);
+            assert_eq!(String::from_utf8_lossy(server.0.transmit()), String::from_utf8_lossy(&out));
+        }
+    }
 }

@@ -9,13 +9,14 @@ use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
-use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 
 use crate::framing::{Framing, Reply};
 use crate::process::Place;
 
-/// Longest wait for anything from a server, in milliseconds.
-const PATIENCE: u16 = 30_000;
+/// Longest wait for anything from a server, in milliseconds; one whose instructions are counted is fifty times slower.
+const PATIENCE: i32 = 30_000;
+const PATIENCE_COUNTED: i32 = 280_000;
 
 /// Bytes of one read; a pipe holds 64 KiB.
 const READ: usize = 256 * 1024;
@@ -46,12 +47,14 @@ pub(crate) struct Lanes {
     epoll: Epoll,
     lanes: Vec<Lane>,
     chunk: Vec<u8>,
+    patience: i32,
 }
 
 impl Lanes {
-    pub(crate) fn new() -> Result<Self, String> {
+    pub(crate) fn new(counted: bool) -> Result<Self, String> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(os)?;
-        Ok(Self { epoll, lanes: Vec::new(), chunk: vec![0; READ] })
+        let patience = if counted { PATIENCE_COUNTED } else { PATIENCE };
+        Ok(Self { epoll, lanes: Vec::new(), chunk: vec![0; READ], patience })
     }
 
     pub(crate) fn pipes(&mut self, stdin: ChildStdin, stdout: ChildStdout) -> Result<usize, String> {
@@ -128,8 +131,9 @@ impl Lanes {
     pub(crate) fn wait(&mut self, read: &mut Vec<usize>) -> Result<(), String> {
         read.clear();
         let mut events = [EpollEvent::empty(); 64];
-        let count = match self.epoll.wait(&mut events, PATIENCE) {
-            Ok(0) => return Err("the server has not answered for 30 s".to_owned()),
+        let patience = EpollTimeout::try_from(self.patience).map_err(|error| error.to_string())?;
+        let count = match self.epoll.wait(&mut events, patience) {
+            Ok(0) => return Err(format!("the server has not answered for {} s", self.patience / 1_000)),
             Ok(count) => count,
             Err(Errno::EINTR) => 0,
             Err(errno) => return Err(os(errno)),

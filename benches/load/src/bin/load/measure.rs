@@ -46,7 +46,7 @@ pub(crate) fn calls(options: &Options) -> Result<String, String> {
     let (server, place) = Server::start(options)?;
     let idle = match (&place, options.streams) {
         (Place::Address(host), Some(streams)) => open(options, host, streams)?,
-        _ => Lanes::new()?,
+        _ => Lanes::new(options.requests.is_some())?,
     };
     let mut client = Client::connect(options, place, options.flight)?;
     let text = "x".repeat(options.size);
@@ -98,7 +98,7 @@ pub(crate) fn start(options: &Options) -> Result<String, String> {
     while latencies.is_empty() || first.elapsed() < options.time {
         let began = now();
         let (server, place) = Server::start(options)?;
-        let mut lanes = Lanes::new()?;
+        let mut lanes = Lanes::new(options.requests.is_some())?;
         let dialect = Dialect::of(options, &place);
         lanes.reach(place, 1)?;
         dialect.hello().write(FIRST_ID, lanes.out(0)?);
@@ -144,7 +144,7 @@ pub(crate) fn idle(options: &Options) -> Result<String, String> {
 fn open(options: &Options, host: &str, count: usize) -> Result<Lanes, String> {
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE).map_err(|error| error.to_string())?;
     setrlimit(Resource::RLIMIT_NOFILE, most, most).map_err(|error| error.to_string())?;
-    let mut lanes = Lanes::new()?;
+    let mut lanes = Lanes::new(options.requests.is_some())?;
     (0..count).try_for_each(|_| listen(&mut lanes, options, host))?;
     Ok(lanes)
 }
@@ -168,7 +168,7 @@ struct Client {
 
 impl Client {
     fn connect(options: &Options, place: Place, connections: usize) -> Result<Self, String> {
-        let mut lanes = Lanes::new()?;
+        let mut lanes = Lanes::new(options.requests.is_some())?;
         let mut dialect = Dialect::of(options, &place);
         lanes.reach(place, connections)?;
         dialect.shake_hands(&mut lanes, 0)?;
