@@ -493,7 +493,7 @@ impl Http {
             self.tell_roots(now);
         }
         self.launch_waiting(now);
-        self.link.resume_listening(now);
+        self.link.resume_listening();
     }
 
     fn launch_waiting(&mut self, now: Instant) {

@@ -306,11 +306,7 @@ impl Subscriptions {
 
 impl Link {
     /// Begins to listen, as soon as the server is there.
-    pub(super) fn listen(
-        &mut self,
-        now: Instant,
-        wanted: SubscriptionFilter,
-    ) -> Result<SubscriptionId, CallError> {
+    pub(super) fn listen(&mut self, wanted: SubscriptionFilter) -> Result<SubscriptionId, CallError> {
         self.alive()?;
         self.fits(&wanted)?;
         let limit = self.config.limits.listens;
@@ -320,14 +316,13 @@ impl Link {
         self.subscriptions.last += 1;
         let id = SubscriptionId(self.subscriptions.last);
         self.subscriptions.entries.insert(id, Subscription::new(wanted));
-        self.begin_listening(now, id);
+        self.begin_listening(id);
         Ok(id)
     }
 
     /// Listens for something else. What is there goes on until the server has acknowledged the change.
     pub(super) fn relisten(
         &mut self,
-        now: Instant,
         id: SubscriptionId,
         wanted: SubscriptionFilter,
     ) -> Result<(), CallError> {
@@ -349,12 +344,12 @@ impl Link {
                 let opening = entry.opening.take();
                 self.subscriptions.close_stream(opening);
                 if !waits_to_reopen {
-                    self.begin_listening(now, id);
+                    self.begin_listening(id);
                 }
             }
             Some(Era::Legacy) => {
                 self.release(id, &before);
-                self.begin_listening(now, id);
+                self.begin_listening(id);
             }
             None => entry.before = None,
         }
@@ -382,11 +377,11 @@ impl Link {
     }
 
     /// The server can be asked: everything that is listened for is asked for.
-    pub(super) fn resume_listening(&mut self, now: Instant) {
+    pub(super) fn resume_listening(&mut self) {
         self.subscriptions.era = self.details.as_deref().map(super::ServerDetails::era);
         let ids: alloc::vec::Vec<_> = self.subscriptions.entries.keys().copied().collect();
         for id in ids {
-            self.begin_listening(now, id);
+            self.begin_listening(id);
         }
     }
 
@@ -423,14 +418,14 @@ impl Link {
         }
     }
 
-    fn begin_listening(&mut self, now: Instant, id: SubscriptionId) {
+    fn begin_listening(&mut self, id: SubscriptionId) {
         let Some(entry) = self.subscriptions.entries.get(&id).filter(|entry| entry.ended.is_none()) else {
             return;
         };
         match self.subscriptions.era {
             Some(Era::Modern) => {
                 let wanted = Arc::clone(&entry.wanted);
-                self.open_stream(now, id, wanted);
+                self.open_stream(id, wanted);
             }
             Some(Era::Legacy) => self.watch(id),
             None => {}
@@ -445,7 +440,7 @@ impl Link {
             self.subscriptions.wake_at(id, None);
             match self.subscriptions.entries.get(&id).and_then(|entry| entry.opening) {
                 Some(wire) => self.not_acknowledged(id, wire),
-                None => self.begin_listening(now, id),
+                None => self.begin_listening(id),
             }
         }
     }

@@ -23,7 +23,7 @@ impl Connection {
         if self.transmit().len() >= limit {
             return Err(Full::new("transmit", limit).into());
         }
-        let id = self.link.listen(now.mono, wanted)?;
+        let id = self.link.listen(wanted)?;
         self.carry(now.mono);
         Ok(id)
     }
@@ -40,7 +40,7 @@ impl Connection {
         id: SubscriptionId,
         wanted: SubscriptionFilter,
     ) -> Result<(), CallError> {
-        self.link.relisten(now.mono, id, wanted)?;
+        self.link.relisten(id, wanted)?;
         self.carry(now.mono);
         Ok(())
     }
@@ -75,6 +75,7 @@ impl Connection {
                         // A filter is an object and always serializes.
                         let _ = envelope.write(&mut self.out, wire, &Listen(filter), &CallOptions::new());
                         self.out.push(b'\n');
+                        self.link.stream_asked(now, wire);
                     }
                 }
                 Todo::Close(wire) | Todo::Retire(wire) => {

@@ -28,7 +28,7 @@ impl Connection {
             self.state = State::Open;
             self.launch(now);
             self.link.hears();
-            self.link.resume_listening(now);
+            self.link.resume_listening();
         }
     }
 

@@ -35,7 +35,7 @@ impl Http {
         if self.link.details.is_some() && !self.is_legacy() {
             self.has_room_for(self.link.subscriptions.live(None))?;
         }
-        let id = self.link.listen(now.mono, wanted)?;
+        let id = self.link.listen(wanted)?;
         self.carry(now.mono);
         Ok(id)
     }
@@ -52,7 +52,7 @@ impl Http {
         id: SubscriptionId,
         wanted: SubscriptionFilter,
     ) -> Result<(), CallError> {
-        self.link.relisten(now.mono, id, wanted)?;
+        self.link.relisten(id, wanted)?;
         self.carry(now.mono);
         Ok(())
     }
@@ -102,7 +102,7 @@ impl Http {
                         later.push_back(Todo::Listen(wire, filter));
                     }
                     Some((id, _)) => match self.has_room_for(self.link.subscriptions.live(Some(id))) {
-                        Ok(()) => self.subscribe(wire, &Listen(filter)),
+                        Ok(()) => self.subscribe(now, wire, &Listen(filter)),
                         Err(error) => self.link.stream_answered(wire, Err(error)),
                     },
                 },
@@ -155,7 +155,7 @@ impl Http {
         self.link.config.limits.connections.saturating_sub(1 + SPARE_STREAMS)
     }
 
-    fn subscribe(&mut self, wire: i64, listen: &Listen) {
+    fn subscribe(&mut self, now: Instant, wire: i64, listen: &Listen) {
         let Some(envelope) = &self.link.envelope else { return };
         let revision = envelope.revision();
         let mut body = Vec::new();
@@ -163,6 +163,7 @@ impl Http {
         let _ = envelope.write(&mut body, wire, listen, &CallOptions::new());
         let head = self.modern_head(revision, "subscriptions/listen", None, &body);
         self.send(Purpose::Subscription(wire), HttpRequest { head, body }, Some(revision));
+        self.link.stream_asked(now, wire);
     }
 
     /// The request of a subscription has its response.

@@ -60,15 +60,25 @@ impl About {
 }
 
 impl Link {
-    /// Asks for a stream.
-    pub(super) fn open_stream(&mut self, now: Instant, id: SubscriptionId, wanted: Arc<SubscriptionFilter>) {
+    /// Asks for a stream. Whoever carries the request says when it is [sent](Self::stream_asked).
+    pub(super) fn open_stream(&mut self, id: SubscriptionId, wanted: Arc<SubscriptionFilter>) {
         let wire = self.calls.next_wire();
         let table = &mut self.subscriptions;
         let Some(entry) = table.entries.get_mut(&id) else { return };
         entry.opening = Some(wire);
         table.wires.insert(wire, id);
         table.todo.push_back(Todo::Listen(wire, wanted));
-        table.wake_at(id, Some(now + self.config.limits.acknowledgement));
+        table.wake_at(id, None);
+    }
+
+    /// The request for a stream is on its way: from now on the server has time to acknowledge it. One that waits for a
+    /// connection has none to lose.
+    pub(in crate::client) fn stream_asked(&mut self, now: Instant, wire: i64) {
+        let table = &mut self.subscriptions;
+        let Some(&id) = table.wires.get(&wire) else { return };
+        if table.entries.get(&id).is_some_and(|entry| entry.opening == Some(wire)) {
+            table.wake_at(id, Some(now + self.config.limits.acknowledgement));
+        }
     }
 
     /// The first message of a stream (SUB-03). `on` is the request whose stream it came on, where there are several.

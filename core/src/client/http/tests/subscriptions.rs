@@ -489,8 +489,29 @@ fn changes_take_turns() {
     peer.wait(1_000);
     let last = peer.one();
     assert!(last.body().contains("x:c"), "what was wanted in between is not asked for");
-    // The time for the answer runs while it waits, too.
-    peer.wait(59_000);
-    assert!(matches!(peer.subscription(c).refusal(), Some(CallError::TimedOut { .. })));
     assert!(peer.subscription(c).is_active());
+}
+
+/// Limits::acknowledgement: a server can only answer what it was asked, so the time of a change begins when it is sent and
+/// not while it waits for a connection.
+#[test]
+fn a_change_has_its_time_from_when_it_is_sent() {
+    let mut peer = Peer::modern_with(connections(4));
+    let [(a, _), (b, _)] = [(); 2].map(|()| peer.listening());
+    peer.http.relisten(peer.now, a, resource("x:a")).unwrap();
+    let first = peer.one();
+    peer.http.relisten(peer.now, b, resource("x:b")).unwrap();
+    peer.none();
+    // The server leaves the one before it without an answer.
+    peer.wait(60_000);
+    assert!(matches!(peer.subscription(a).refusal(), Some(CallError::TimedOut { .. })));
+    assert_eq!(peer.subscription(b).refusal(), None, "nobody was asked");
+    assert!(peer.subscription(b).is_pending());
+    assert_eq!(peer.aborted(), [first.exchange]);
+    let second = peer.one();
+    assert!(second.body().contains("x:b"));
+    peer.wait(59_999);
+    assert_eq!(peer.subscription(b).refusal(), None);
+    peer.wait(1);
+    assert!(matches!(peer.subscription(b).refusal(), Some(CallError::TimedOut { .. })));
 }
