@@ -125,9 +125,14 @@ impl Negotiation {
         (negotiation, first)
     }
 
-    /// Whether a server that ends or dies now may be started again and taken for a legacy one.
+    /// Whether a server that ends or dies now may be started again and asked another way: what it was asked may be what it
+    /// ends of.
     pub(super) fn may_fall_back(&self) -> bool {
-        matches!(self.stage, Stage::Probing(_)) && self.allows(Era::Legacy)
+        match self.stage {
+            Stage::Probing(_) => self.allows(Era::Legacy),
+            Stage::Initializing(_) => self.assumed,
+            Stage::Over => false,
+        }
     }
 
     fn idle(choice: EraChoice) -> Self {

@@ -63,8 +63,8 @@ impl<R: Runtime> Client<R> {
     /// started again, each watched resource is told as updated.
     ///
     /// # Errors
-    /// [`CallError::Unsupported`] when the server does not tell of this resource, and however else a call can end
-    /// without a reply.
+    /// [`CallError::Unsupported`] when the server does not tell of this resource, [`CallError::Cancelled`] when somebody
+    /// takes it back meanwhile, and however else a call can end without a reply.
     pub fn subscribe_resource(&self, uri: impl Into<String>) -> <R::Mode as Mode>::Reply<(), CallError> {
         let (hearing, uri) = (self.hearing(), uri.into());
         self.runtime.run(Running::task(async move {
@@ -78,10 +78,14 @@ impl<R: Runtime> Client<R> {
                 _ => {}
             }
             hearing.watch(&uri, false)?;
-            let what = "changes of this resource (`resources/updated`)".to_owned();
+            let unsupported = || CallError::Unsupported {
+                what: "changes of this resource (`resources/updated`)".to_owned(),
+                capability: Some("resources.subscribe"),
+            };
+            let is_wanted = status.wanted.resource_subscriptions.contains(&uri);
             Err(status
                 .refusal
-                .unwrap_or(CallError::Unsupported { what, capability: Some("resources.subscribe") }))
+                .unwrap_or_else(|| if is_wanted { unsupported() } else { CallError::Cancelled }))
         }))
     }
 

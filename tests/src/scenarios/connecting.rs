@@ -128,6 +128,15 @@ pub fn a_verdict_is_for_the_next_connection<K: Kit>(program: &str) {
     assert_eq!(now.era(), Era::Modern);
     assert_eq!(connect(&modern, Some(now)), (now, 1), "it asks what there is");
     assert_eq!(connect(&legacy, Some(now)), (found, 1), "wrong by now");
+    // As wrong, and such a server ends when it is greeted.
+    let strict = Target::from(super::script::<K>(
+        program,
+        r#"IFS= read -r line; case $line in
+        *'"initialize"'*) exit 3;;
+        *) { printf '%s\n' "$line"; cat; } | "$@";;
+        esac"#,
+    ));
+    assert_eq!(connect(&strict, Some(found)), (now, 1));
 }
 
 /// A command that is given as one is taken as it is.

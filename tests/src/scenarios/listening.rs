@@ -6,8 +6,9 @@ use mcp_driver::{
     CallError, Change, Context, Era, EraChoice, Json, Notice, Registry, Resource, Server, Subscription,
     SubscriptionFilter, Tool,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::scripted::{against, discovered, result};
 use super::streams::ends;
 use super::{ERAS, Host, builder, call, command, hosted, spawn};
 use crate::kit::{Client, Kit, background};
@@ -202,6 +203,33 @@ pub fn resources_are_watched_one_by_one<K: Kit>(_: &str) {
         });
         K::wait(client.unsubscribe_resource("kiln://door")).unwrap();
     });
+}
+
+/// SUB-11: who waits for the server to watch a resource, which takes its time, ends when somebody takes that back.
+pub fn what_is_taken_back_is_not_waited_for<K: Kit>(_: &str) {
+    let watches = json!({ "resources": { "subscribe": true } });
+    for (era, asked) in ERAS.into_iter().zip(["subscriptions/listen", "resources/subscribe"]) {
+        let ((tell, events), capabilities) = (Events::new(), watches.clone());
+        let answer = move |message: &Value| match message["method"].as_str() {
+            Some("server/discover") => vec![discovered(message, capabilities.clone())],
+            Some("initialize") => {
+                let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities });
+                vec![result(message, hello)]
+            }
+            method => {
+                tell.tell(method.unwrap_or_default());
+                Vec::new()
+            }
+        };
+        let client = against::<K>(builder::<K>(era), answer).unwrap();
+        let watching = client.clone();
+        let watching =
+            background::<K, _>(move || K::wait(watching.subscribe_resource("kiln://state")).unwrap_err());
+        events.expect(asked);
+        K::wait(client.unsubscribe_resource("kiln://state")).unwrap();
+        assert_eq!(watching.join(), CallError::Cancelled);
+        K::wait(client.close()).unwrap();
+    }
 }
 
 /// STDIO-19, SUB-16: a child that dies while somebody listens is started again, and that something may have been missed is

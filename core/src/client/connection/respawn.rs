@@ -62,7 +62,7 @@ impl Connection {
             State::Negotiating { .. } if self.link.negotiation.may_fall_back() => {
                 let ended = CallError::Broken { reason: reason.into(), unsent: true };
                 let step = self.link.negotiation.answer(Answer::Unusable(ended));
-                if matches!(step, Step::Initialize { .. }) {
+                if matches!(step, Step::Initialize { .. } | Step::Probe { .. }) {
                     self.state = State::Respawning { step };
                     self.link.events.act(Out::Respawn(Duration::ZERO));
                 }

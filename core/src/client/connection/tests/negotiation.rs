@@ -1,4 +1,5 @@
 use super::*;
+use crate::client::{Transport, Verdict};
 
 /// VER-12, META-08, META-09, META-10, P07
 #[test]
@@ -118,6 +119,34 @@ fn a_server_that_dies_of_the_handshake_is_lost() {
     let mut peer = Peer::new(config().era(EraChoice::Legacy));
     peer.connection.handle_failed(peer.now, "exit status 3, stderr ends with `panic`");
     assert!(peer.closed().unwrap().to_string().contains("panic"));
+}
+
+/// VER-20: a server that was legacy and is modern by now may end when it is greeted; it is started again and asked, and
+/// one that ends of anything is given up.
+#[test]
+fn a_server_that_dies_of_a_handshake_that_was_assumed_is_started_again_and_asked() {
+    let known = || config().verdict(Verdict::new(Transport::Stream, Revision::V2025_06_18));
+    let mut peer = Peer::new(known());
+    assert_eq!(method(&peer.one()), "initialize");
+    peer.connection.handle_end(peer.now, End::Complete);
+    assert_eq!(peer.drain(), [Output::Respawn { after: Duration::ZERO }]);
+    peer.connection.handle_respawned(peer.now);
+    let probe = peer.one();
+    assert_eq!(method(&probe), "server/discover");
+    peer.result(&probe, DISCOVERED);
+    assert_eq!(peer.connection.verdict(), Some(Verdict::new(Transport::Stream, Revision::LATEST)));
+
+    let mut peer = Peer::new(known());
+    for asked in ["initialize", "server/discover"] {
+        assert_eq!(method(&peer.one()), asked);
+        peer.connection.handle_end(peer.now, End::Complete);
+        assert_eq!(peer.drain(), [Output::Respawn { after: Duration::ZERO }]);
+        peer.connection.handle_respawned(peer.now);
+    }
+    assert_eq!(method(&peer.one()), "initialize");
+    peer.connection.handle_failed(peer.now, "exit status 3");
+    assert!(peer.closed().unwrap().to_string().contains("exit status 3"));
+    assert_eq!(peer.connection.verdict(), None, "nothing was found out");
 }
 
 /// The answer to anything is an empty object: no DiscoverResult, so legacy.

@@ -132,6 +132,45 @@ fn without_a_version_in_common_the_error_names_both_sides() {
     assert!(text.contains("2099-02-02") && text.contains("2026-07-28"), "{text}");
 }
 
+/// B31: a server that names legacy versions only, by a refusal or in what it offers, is greeted with the newest of them, as a
+/// legacy server: with no header of the other era.
+#[test]
+fn legacy_versions_only_lead_to_initialize() {
+    let legacy = "['2025-03-26','2025-06-18']";
+    let refused = format!("{{'code':-32022,'message':'v','data':{{'supported':{legacy}}}}}");
+    let offered = format!("{{'resultType':'complete','supportedVersions':{legacy},'capabilities':{{}}}}");
+    for is_refused in [true, false] {
+        let mut peer = Peer::new(config());
+        let probe = peer.one();
+        if is_refused {
+            peer.error(&probe, 400, &refused)
+        } else {
+            peer.result(&probe, &offered)
+        }
+        let initialize = peer.one();
+        assert_eq!(initialize.method(), "initialize");
+        assert!(initialize.body().contains("\"protocolVersion\":\"2025-06-18\""), "{}", initialize.body());
+        assert_eq!(
+            (initialize.header("mcp-method"), initialize.header("mcp-protocol-version")),
+            (None, None)
+        );
+        peer.result(&initialize, &INITIALIZED.replace("2025-11-25", "2025-06-18"));
+        assert_eq!(peer.http.details().unwrap().revision, Revision::V2025_06_18);
+
+        // Whoever wants a modern server only is told what there is.
+        let mut peer = Peer::new(config().era(EraChoice::Modern));
+        let probe = peer.one();
+        if is_refused {
+            peer.error(&probe, 400, &refused)
+        } else {
+            peer.result(&probe, &offered)
+        }
+        peer.none();
+        let text = peer.closed().unwrap().to_string();
+        assert!(text.contains("2025-06-18") && text.contains("2026-07-28"), "{text}");
+    }
+}
+
 /// VER-10
 #[test]
 fn recognised_modern_errors_never_fall_back() {
