@@ -1,12 +1,11 @@
 //! Which HTTP requests are let in, judged from the head alone and before any byte of the body is read.
 
-use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 
 use super::cors::Cors;
 use super::http_sse::HttpSse;
-use super::resource_server::ResourceServer;
+use super::resource_server::{Place, ResourceServer};
 use crate::head::Headers;
 
 /// What a server demands of HTTP requests.
@@ -70,13 +69,11 @@ impl Default for HttpPolicy {
 impl HttpPolicy {
     /// The protected resource whose metadata is served at this path: that of the MCP endpoint, or that of the streams of
     /// HTTP with SSE where they are no part of it.
-    pub(super) fn resource_described_at(&self, path: &str) -> Option<Cow<'_, ResourceServer>> {
+    pub(super) fn resource_described_at(&self, path: &str) -> Option<Place<'_>> {
         let server = self.resource_server.as_ref()?;
-        if server.serves_metadata_at(path) {
-            return Some(Cow::Borrowed(server));
-        }
-        let streams = server.at(&self.http_sse.as_ref()?.sse);
-        streams.serves_metadata_at(path).then_some(streams)
+        let streams = || self.http_sse.as_ref().map(|paths| server.at(&paths.sse));
+        let described = |place: &Place<'_>| place.serves_metadata_at(path);
+        Some(server.here()).filter(described).or_else(|| streams().filter(described))
     }
 
     /// The path of the endpoint; `None` lets every path in.

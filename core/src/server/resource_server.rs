@@ -3,24 +3,24 @@
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization>
 
 mod metadata;
+mod place;
 #[cfg(test)]
 mod tests;
 mod url;
 
-use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use self::url::canonical;
 use super::principal::Principal;
 use super::refusal::Refusal;
 use super::target::Target;
-use super::token::{AuthRefusal, Grant};
+use super::token::AuthRefusal;
 use crate::error::{ApiMisuse, code};
-use crate::time::Now;
 use crate::wire::challenge::Challenge;
+
+pub(super) use self::place::Place;
 
 /// Names of scopes, in an order that does not change (AUTHS-06).
 pub type Scopes = BTreeSet<String>;
@@ -174,30 +174,6 @@ impl ResourceServer {
         }
     }
 
-    /// The resource at this path of the server: this one, or, where the path is no part of it, another beside it with the
-    /// same demands. Clients look for metadata of the URL that they know (AUTH-12), and what they find there is what
-    /// their tokens are for; those for this resource do as well.
-    pub(super) fn at(&self, path: &str) -> Cow<'_, Self> {
-        let Some(url) = url::parse(&self.resource) else { return Cow::Borrowed(self) };
-        let below = path.strip_prefix(url.path.trim_end_matches('/'));
-        if below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {
-            return Cow::Borrowed(self);
-        }
-        let resource = alloc::format!("{}{path}", url::origin(&url));
-        let beside = Self { resource, ..self.clone() };
-        Cow::Owned(beside.audience(self.resource.clone()))
-    }
-
-    /// Who makes a request with a token that the application has found to be valid.
-    pub(super) fn admit(&self, now: Now, grant: Grant) -> Result<Arc<Principal>, AuthRefusal> {
-        let Grant { principal, audiences, audience_checked, expires } = grant;
-        let meant = audience_checked || audiences.iter().any(|audience| self.is_named(audience));
-        if !meant || expires.is_some_and(|expires| expires <= now.unix) {
-            return Err(AuthRefusal::Invalid);
-        }
-        Ok(self.widen(Arc::new(principal)))
-    }
-
     /// The principal with all scopes that its own imply.
     pub(super) fn widen(&self, mut principal: Arc<Principal>) -> Arc<Principal> {
         if self.implied.is_empty() {
@@ -215,37 +191,18 @@ impl ResourceServer {
         principal
     }
 
-    fn is_named(&self, audience: &str) -> bool {
-        let named = canonical(audience);
-        let is = |name: &String| match (&named, canonical(name)) {
-            (Some(named), Some(name)) => *named == name,
-            _ => audience == name,
-        };
-        is(&self.resource) || self.audiences.iter().any(is)
-    }
-
     /// Everything that a request needs: of this method, for something that needs `own`. All of it is asked for
     /// at once (AUTHS-16).
     pub(super) fn needed<'a>(&'a self, method: &str, own: &'a Scopes) -> BTreeSet<&'a str> {
         let of_method = self.methods.get(method).into_iter().flatten();
         self.scopes.iter().chain(of_method).chain(own).map(String::as_str).collect()
     }
-
-    pub(super) fn refuse(&self, why: &AuthRefusal) -> Refusal {
-        refuse(why, Some(self))
-    }
-
-    fn challenge(&self, error: Option<&str>) -> Challenge {
-        let challenge = Challenge::new();
-        let challenge = error.map_or(challenge.clone(), |error| challenge.error(error));
-        challenge.resource_metadata(&self.metadata_url())
-    }
 }
 
 /// The answer to a request that is not let in, with a challenge where a token could help (AUTHS-12 to AUTHS-15).
-pub(super) fn refuse(why: &AuthRefusal, server: Option<&ResourceServer>) -> Refusal {
-    let challenge = |error| server.map_or_else(|| plain(error), |server| server.challenge(error));
-    let all = || server.iter().flat_map(|server| &server.scopes).map(String::as_str);
+pub(super) fn refuse(why: &AuthRefusal, place: Option<Place<'_>>) -> Refusal {
+    let challenge = |error| place.map_or_else(|| plain(error), |place| place.challenge(error));
+    let all = || place.into_iter().flat_map(|place| &place.server.scopes).map(String::as_str);
     let (status, message, challenge) = match why {
         AuthRefusal::Missing => (401, "an access token is needed", challenge(None).scopes(all())),
         AuthRefusal::Invalid => {
@@ -264,25 +221,25 @@ pub(super) fn refuse(why: &AuthRefusal, server: Option<&ResourceServer>) -> Refu
     Refusal::plain(code::INVALID_REQUEST, message).with_status(status).with_field("WWW-Authenticate", &field)
 }
 
-/// Whether whoever makes a request over HTTP may use this method, and what it names: of `server`, if tokens are asked
-/// for. What needs scopes is for nobody where nobody is recognised.
+/// Whether whoever makes a request over HTTP may use this method, and what it names: at `place`, if tokens are asked for
+/// there. What needs scopes is for nobody where nobody is recognised.
 pub(super) fn permit(
-    server: Option<&ResourceServer>,
+    place: Option<Place<'_>>,
     principal: Option<&Principal>,
     method: &str,
     target: Option<&Target>,
 ) -> Result<(), Refusal> {
     static NONE: Scopes = Scopes::new();
     let own = target.map_or(&NONE, Target::scopes);
-    let needed = match server {
-        Some(server) => server.needed(method, own),
+    let needed = match place {
+        Some(place) => place.server.needed(method, own),
         None => own.iter().map(String::as_str).collect(),
     };
     if needed.iter().all(|scope| principal.is_some_and(|principal| principal.has_scope(scope))) {
         return Ok(());
     }
     let scopes = needed.into_iter().map(Into::into).collect();
-    Err(refuse(&AuthRefusal::InsufficientScope { scopes }, server))
+    Err(refuse(&AuthRefusal::InsufficientScope { scopes }, place))
 }
 
 /// Whether the client at the other end of standard input may use something. Where nobody was recognised, it is whoever
@@ -296,8 +253,8 @@ pub(super) fn permit_locally(principal: Option<&Principal>, target: &Target) -> 
 }
 
 /// Credentials that can be read in two ways.
-pub(super) fn malformed(server: &ResourceServer) -> Refusal {
-    let challenge = server.challenge(Some("invalid_request"));
+pub(super) fn malformed(place: Place<'_>) -> Refusal {
+    let challenge = place.challenge(Some("invalid_request"));
     Refusal::plain(code::INVALID_REQUEST, "the `Authorization` header must hold one bearer token")
         .with_status(400)
         .with_field("WWW-Authenticate", &alloc::format!("{challenge}"))

@@ -23,7 +23,7 @@ use crate::server::in_flight::{InFlight, Running, Sequel};
 use crate::server::notify;
 use crate::server::principal::Principal;
 use crate::server::refusal::{self, Refusal};
-use crate::server::resource_server;
+use crate::server::resource_server::{self, ResourceServer};
 use crate::server::session::{ClientDetails, SessionState};
 use crate::server::target::Target;
 use crate::server::transmit::Transmit;
@@ -299,7 +299,7 @@ impl Link {
     fn permit(&self, method: &str, target: Option<&Target>) -> Result<(), Refusal> {
         let principal = self.principal.as_deref();
         if self.over_http {
-            let server = self.config.http.resource_server.as_ref();
+            let server = self.config.http.resource_server.as_ref().map(ResourceServer::here);
             return resource_server::permit(server, principal, method, target);
         }
         target.map_or(Ok(()), |target| resource_server::permit_locally(principal, target))

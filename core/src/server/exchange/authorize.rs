@@ -1,6 +1,5 @@
 //! Who makes the request, and what that lets it do. Asked before the body is judged.
 
-use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -12,7 +11,7 @@ use crate::head::RequestHead;
 use crate::server::call::CallId;
 use crate::server::principal::Principal;
 use crate::server::refusal::Refusal;
-use crate::server::resource_server::{self, ResourceServer};
+use crate::server::resource_server::{self, Place};
 use crate::server::target::Target;
 use crate::server::token::{self, AuthRefusal, Credentials, Grant};
 use crate::time::{Instant, Now};
@@ -58,14 +57,13 @@ impl Recognition {
 impl Exchange {
     /// Asks who makes a request with this head, where that is needed and not known.
     pub(super) fn recognise(&mut self, now: Now, head: &RequestHead) -> Result<(), Refusal> {
-        let Some(server) = self.resource_server().filter(|_| self.principal.is_none()) else {
+        let Some(place) = self.place().filter(|_| self.principal.is_none()) else {
             return Ok(());
         };
         match token::read(&head.headers) {
-            Credentials::None => Err(server.refuse(&AuthRefusal::Missing)),
-            Credentials::Malformed => Err(resource_server::malformed(&server)),
+            Credentials::None => Err(place.refuse(&AuthRefusal::Missing)),
+            Credentials::Malformed => Err(resource_server::malformed(place)),
             Credentials::Bearer(token) => {
-                drop(server);
                 let until = now.mono + self.config.limits.authentication;
                 self.recognition = Recognition::Waiting { until, complete: false };
                 self.outputs.push_back(ExchangeOutput::Authenticate(token));
@@ -77,8 +75,8 @@ impl Exchange {
     /// The token of [`ExchangeOutput::Authenticate`] is valid. It is refused nevertheless if it was not issued
     /// for this server (AUTHS-09), or has ended. Ignored if nobody waits for it.
     pub fn handle_grant(&mut self, now: Now, grant: Grant) {
-        let admitted = match self.resource_server() {
-            Some(server) => server.admit(now, grant),
+        let admitted = match self.place() {
+            Some(place) => place.admit(now, grant),
             None => return,
         };
         match admitted {
@@ -110,12 +108,12 @@ impl Exchange {
 
     /// What is protected at the endpoint that is asked: the streams of HTTP with SSE have a URL of their own, which is
     /// the only one that their clients know.
-    fn resource_server(&self) -> Option<Cow<'_, ResourceServer>> {
+    fn place(&self) -> Option<Place<'_>> {
         let policy = &self.config.http;
         let server = policy.resource_server.as_ref()?;
         Some(match (&policy.http_sse, self.endpoint) {
             (Some(paths), Endpoint::Sse | Endpoint::Messages) => server.at(&paths.sse),
-            _ => Cow::Borrowed(server),
+            _ => server.here(),
         })
     }
 
@@ -134,10 +132,7 @@ impl Exchange {
             self.on_connection(now, |connection| connection.forbid(now, call, scopes));
             return;
         }
-        let refusal = {
-            let server = self.resource_server();
-            resource_server::refuse(&AuthRefusal::InsufficientScope { scopes }, server.as_deref())
-        };
+        let refusal = resource_server::refuse(&AuthRefusal::InsufficientScope { scopes }, self.place());
         if self.calls.get_mut(call).is_some_and(|running| running.batch.is_none()) {
             self.reply.headers = refusal.headers();
         }
@@ -161,13 +156,12 @@ impl Exchange {
     pub(super) fn settle_with(&mut self, refusal: &AuthRefusal) {
         self.recognition = Recognition::Settled;
         self.body = Vec::new();
-        let refusal = resource_server::refuse(refusal, self.resource_server().as_deref());
+        let refusal = resource_server::refuse(refusal, self.place());
         self.refuse(None, Era::Modern, &refusal);
     }
 
     /// Whether whoever makes the request may use this method, and what it names.
     pub(super) fn permit(&self, method: &str, target: Option<&Target>) -> Result<(), Refusal> {
-        let server = self.resource_server();
-        resource_server::permit(server.as_deref(), self.principal.as_deref(), method, target)
+        resource_server::permit(self.place(), self.principal.as_deref(), method, target)
     }
 }

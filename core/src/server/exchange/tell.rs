@@ -22,7 +22,7 @@ impl Exchange {
             self.reply.headers = cors::open_preflight();
             return self.tell_nothing();
         }
-        let metadata = self.config.http.resource_described_at(head.path()).map(|server| server.metadata());
+        let metadata = self.config.http.resource_described_at(head.path()).map(|place| place.metadata());
         self.reply.accept_json();
         self.reply.headers = Headers::new().with("Cache-Control", "max-age=3600");
         let head = self.reply.answer(|out| out.extend(metadata.unwrap_or_default().into_bytes()));

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 
 use serde::Serialize;
 
-use super::ResourceServer;
 use super::url;
+use super::{Place, ResourceServer};
 
 /// Where metadata is served, before the path of the resource.
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
@@ -16,21 +16,31 @@ const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 impl ResourceServer {
     /// Where clients find the metadata: the well-known path, with the path of the resource behind it (AUTHS-03).
     pub fn metadata_url(&self) -> String {
-        let (origin, path) = match url::parse(&self.resource) {
-            Some(url) => (url::origin(&url), url.path.trim_end_matches('/')),
-            None => (String::new(), ""),
-        };
-        alloc::format!("{origin}{WELL_KNOWN}{path}")
+        self.here().metadata_url()
     }
 
     /// Whether metadata is served at this path: in the form with the path of the resource, and at the root.
     pub fn serves_metadata_at(&self, path: &str) -> bool {
-        let resource = url::parse(&self.resource).map_or("", |url| url.path.trim_end_matches('/'));
-        path.strip_prefix(WELL_KNOWN).is_some_and(|rest| rest.is_empty() || rest == resource)
+        self.here().serves_metadata_at(path)
     }
 
     /// The metadata, as JSON text.
     pub fn metadata(&self) -> String {
+        self.here().metadata()
+    }
+}
+
+impl Place<'_> {
+    pub(super) fn metadata_url(&self) -> String {
+        let origin = url::parse(&self.server.resource).map(|url| url::origin(&url)).unwrap_or_default();
+        alloc::format!("{origin}{WELL_KNOWN}{}", self.path())
+    }
+
+    pub(in crate::server) fn serves_metadata_at(&self, path: &str) -> bool {
+        path.strip_prefix(WELL_KNOWN).is_some_and(|rest| rest.is_empty() || rest == self.path())
+    }
+
+    pub(in crate::server) fn metadata(&self) -> String {
         #[derive(Serialize)]
         struct Metadata<'a> {
             resource: &'a str,
@@ -43,13 +53,14 @@ impl ResourceServer {
             #[serde(skip_serializing_if = "Option::is_none")]
             resource_documentation: Option<&'a str>,
         }
+        let (server, resource) = (self.server, self.resource());
         let metadata = Metadata {
-            resource: &self.resource,
-            authorization_servers: &self.authorization_servers,
-            scopes_supported: self.scopes.union(&self.further).map(String::as_str).collect(),
+            resource: &resource,
+            authorization_servers: &server.authorization_servers,
+            scopes_supported: server.scopes.union(&server.further).map(String::as_str).collect(),
             bearer_methods_supported: ["header"],
-            resource_name: self.name.as_deref(),
-            resource_documentation: self.documentation.as_deref(),
+            resource_name: server.name.as_deref(),
+            resource_documentation: server.documentation.as_deref(),
         };
         // Strings and lists of them always serialise.
         serde_json::to_string(&metadata).unwrap_or_default()

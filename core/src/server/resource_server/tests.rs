@@ -1,5 +1,6 @@
 use super::*;
-use crate::time::{Duration, Instant};
+use crate::server::token::Grant;
+use crate::time::{Duration, Instant, Now};
 use alloc::format;
 
 const RESOURCE: &str = "https://mcp.example.com/mcp";
@@ -73,16 +74,13 @@ fn a_path_beside_the_resource_is_one_of_its_own() {
     ] {
         let server = ResourceServer::new(resource).authorization_server(ISSUER).scopes(["use"]);
         let there = server.at(path);
-        assert_eq!(there.resource, own.unwrap_or(resource), "{path}");
-        assert_eq!(
-            (&there.scopes, &there.authorization_servers),
-            (&server.scopes, &server.authorization_servers)
-        );
-        let takes = |server: &ResourceServer, audience: &str| {
-            server.admit(now(), Grant::new(ada()).audience(audience)).is_ok()
+        assert_eq!(there.resource(), own.unwrap_or(resource), "{path}");
+        let takes = |place: Place<'_>, audience: &str| {
+            place.admit(now(), Grant::new(ada()).audience(audience)).is_ok()
         };
-        assert!(takes(&there, &there.resource) && takes(&there, resource));
-        assert!(own.is_none_or(|own| !takes(&server, own)), "{path}");
+        assert!(takes(there, &there.resource()) && takes(there, resource));
+        assert!(own.is_none_or(|own| !takes(server.here(), own)), "{path}");
+        assert!(there.metadata().contains(&format!("\"resource\":\"{}\"", there.resource())), "{path}");
     }
 }
 
@@ -109,21 +107,22 @@ fn a_token_for_somebody_else_is_not_valid() {
         ("api://other", false),
         ("", false),
     ] {
-        let one = known.admit(now(), Grant::new(ada()).audience("https://first.example").audience(audience));
+        let one =
+            known.here().admit(now(), Grant::new(ada()).audience("https://first.example").audience(audience));
         assert_eq!(one.is_ok(), admitted, "{audience}");
     }
-    assert_eq!(known.admit(now(), Grant::new(ada())), Err(AuthRefusal::Invalid));
-    assert!(known.admit(now(), Grant::new(ada()).audience_checked()).is_ok());
+    assert_eq!(known.here().admit(now(), Grant::new(ada())), Err(AuthRefusal::Invalid));
+    assert!(known.here().admit(now(), Grant::new(ada()).audience_checked()).is_ok());
     let root = ResourceServer::new("https://mcp.example.com/");
-    assert!(root.admit(now(), Grant::new(ada()).audience("https://mcp.example.com")).is_ok());
+    assert!(root.here().admit(now(), Grant::new(ada()).audience("https://mcp.example.com")).is_ok());
 }
 
 /// AUTHS-12: the moment at which a token ends is its first one without.
 #[test]
 fn a_token_that_has_ended_is_not_valid() {
     let grant = |seconds| Grant::new(ada()).audience_checked().expires(Duration::from_secs(seconds));
-    assert!(server().admit(now(), grant(1_001)).is_ok());
-    assert_eq!(server().admit(now(), grant(1_000)), Err(AuthRefusal::Invalid));
+    assert!(server().here().admit(now(), grant(1_001)).is_ok());
+    assert_eq!(server().here().admit(now(), grant(1_000)), Err(AuthRefusal::Invalid));
 }
 
 /// AUTHS-17: through any number of steps, in circles, too.
@@ -133,7 +132,7 @@ fn broader_scopes_count_as_narrower_ones() {
         server().implies("admin", ["write", "audit"]).implies("write", ["read"]).implies("read", ["write"]);
     let scopes = |scope: &str| {
         let grant = Grant::new(Principal::new("ada").scopes([scope])).audience_checked();
-        server.admit(now(), grant).unwrap().scopes.iter().cloned().collect::<Vec<_>>().join(" ")
+        server.here().admit(now(), grant).unwrap().scopes.iter().cloned().collect::<Vec<_>>().join(" ")
     };
     assert_eq!(scopes("admin"), "admin audit read write");
     assert_eq!(scopes("read"), "read write");
