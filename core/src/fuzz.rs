@@ -16,6 +16,42 @@ const DEPTH: usize = 16;
 const LIMIT: usize = 32;
 const ID_LIMIT: usize = 8;
 
+/// Compressed bodies: however they are cut, the same comes out. What is taken is what the decoder behind it makes of the
+/// whole, and what was compressed comes back.
+#[cfg(feature = "gzip")]
+pub fn fuzz_inflate(data: &[u8]) {
+    use crate::wire::inflate::{Coding, gzip, inflate_pieces};
+    use miniz_oxide::deflate::{compress_to_vec, compress_to_vec_zlib};
+    use miniz_oxide::inflate::{decompress_to_vec, decompress_to_vec_zlib};
+
+    let Some((&choice, bytes)) = data.split_first() else { return };
+    let (piece, level) = (1 + usize::from(choice >> 4), choice & 7);
+    for coding in [Coding::Gzip, Coding::Deflate] {
+        let whole = inflate_pieces(coding, bytes, usize::MAX);
+        assert_eq!(inflate_pieces(coding, bytes, piece), whole, "split every {piece}");
+        if let (Coding::Deflate, Ok((plain, true))) = (coding, whole)
+            && !bytes.is_empty()
+        {
+            let theirs = [decompress_to_vec_zlib(bytes), decompress_to_vec(bytes)];
+            assert!(theirs.into_iter().flatten().any(|theirs| theirs == plain), "the decoder sees it so");
+        }
+    }
+    for (coding, coded) in [
+        (Coding::Gzip, gzip(bytes)),
+        (Coding::Deflate, compress_to_vec_zlib(bytes, level)),
+        (Coding::Deflate, compress_to_vec(bytes, level)),
+    ] {
+        assert!(inflate_pieces(coding, &coded, piece).is_ok_and(|(plain, over)| over && plain == bytes));
+        // Without its end it is not over.
+        let cut = coded.len() * usize::from(choice) / 256;
+        let begun = coded.get(..cut).unwrap_or_default();
+        assert!(
+            inflate_pieces(coding, begun, piece)
+                .is_ok_and(|(plain, over)| { bytes.starts_with(&plain) && over == begun.is_empty() })
+        );
+    }
+}
+
 /// Reading: never takes what serde_json does not, and what it takes comes back the same when written.
 pub fn fuzz_jsonrpc(data: &[u8]) {
     match jsonrpc::read(data, DEPTH) {

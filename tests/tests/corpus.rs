@@ -24,6 +24,7 @@ macro_rules! targets {
 
 targets! {
     jsonrpc => fuzz::fuzz_jsonrpc,
+    inflate => fuzz::fuzz_inflate,
     lines => fuzz::fuzz_lines,
     sse => fuzz::fuzz_sse,
     header_value => fuzz::fuzz_header_value,

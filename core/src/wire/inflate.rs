@@ -239,8 +239,7 @@ const fn table() -> [u32; 256] {
     table
 }
 
-/// A body as a server compresses it.
-#[cfg(test)]
+/// A body as a server compresses it, for tests and fuzz targets.
 pub(crate) fn gzip(plain: &[u8]) -> Vec<u8> {
     let mut out = alloc::vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3];
     out.extend(miniz_oxide::deflate::compress_to_vec(plain, 6));
@@ -249,27 +248,29 @@ pub(crate) fn gzip(plain: &[u8]) -> Vec<u8> {
     out
 }
 
+/// The same: what comes out of bytes that come in pieces, and whether it may end there.
+pub(crate) fn inflate_pieces(coding: Coding, bytes: &[u8], piece: usize) -> Result<(Vec<u8>, bool), String> {
+    let mut inflater = Inflater::new(coding);
+    let mut out = Vec::new();
+    for mut input in bytes.chunks(piece.max(1)) {
+        let mut room = [0; 7];
+        loop {
+            let count = inflater.next(&mut input, &mut room)?;
+            if count == 0 {
+                break;
+            }
+            out.extend_from_slice(room.get(..count).unwrap_or_default());
+        }
+        assert!(input.is_empty(), "nothing comes out as long as something is left");
+    }
+    Ok((out, inflater.is_complete()))
+}
+
 #[cfg(test)]
 mod tests {
+    use super::inflate_pieces as all;
     use super::*;
     use miniz_oxide::deflate::{compress_to_vec, compress_to_vec_zlib};
-
-    /// Feeds it in pieces.
-    fn all(coding: Coding, bytes: &[u8], piece: usize) -> Result<(Vec<u8>, bool), String> {
-        let mut inflater = Inflater::new(coding);
-        let mut out = Vec::new();
-        for mut input in bytes.chunks(piece.max(1)) {
-            let mut room = [0; 7];
-            loop {
-                match inflater.next(&mut input, &mut room)? {
-                    0 => break,
-                    count => out.extend_from_slice(&room[..count]),
-                }
-            }
-            assert!(input.is_empty());
-        }
-        Ok((out, inflater.is_complete()))
-    }
 
     fn plain() -> Vec<u8> {
         (0..2_000_u32).flat_map(|number| number.to_le_bytes()).collect()

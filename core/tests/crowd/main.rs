@@ -1,5 +1,6 @@
 //! A crowd of clients and one server over HTTP on a hostile network with a virtual clock, all of it in one world: requests
-//! are lost, late, cut short, refused for want of a token, and the server is started again and knows nobody any more.
+//! are lost, late, cut short, refused for want of a token, sent
+//! elsewhere or kept from the server by a gateway, and the server is started again and knows nobody any more.
 //!
 //! One seed is run; `CROWD_SEEDS=40` runs so many, and `CROWD_SEED=7` that one.
 
@@ -63,7 +64,7 @@ fn a_crowd_in_a_storm_loses_nothing_and_leaves_nothing() {
 }
 
 /// A storm, and not the end of the world: all that may happen does, and often.
-fn counts(world: &World) -> [(&'static str, usize); 15] {
+fn counts(world: &World) -> [(&'static str, usize); 23] {
     let of = |what: fn(&tools::Ledger) -> usize| world.ledgers().map(what).sum::<usize>();
     let errors = |which: fn(&CallError) -> bool| {
         world.ledgers().flat_map(|ledger| &ledger.errors).filter(|error| which(error)).count()
@@ -73,6 +74,7 @@ fn counts(world: &World) -> [(&'static str, usize); 15] {
     [
         ("calls that succeeded", of(|ledger| ledger.succeeded)),
         ("notices", of(|ledger| ledger.heard)),
+        ("changes of subscriptions", of(|ledger| ledger.listened)),
         ("gaps", of(|ledger| ledger.missed)),
         ("timeouts", errors(|error| matches!(error, CallError::TimedOut { .. }))),
         ("cancellations", errors(|error| *error == CallError::Cancelled)),
@@ -86,5 +88,12 @@ fn counts(world: &World) -> [(&'static str, usize); 15] {
         ("compressed responses", seen.coded),
         ("connections that a restart broke", seen.cut),
         ("calls over HTTP with SSE", seen.over_sse),
+        ("refusals over HTTP with SSE", seen.refused_sse),
+        ("redirects", seen.redirected),
+        ("handshakes that a gateway refused", seen.unready),
+        ("levels of logs", seen.levels),
+        ("log messages", seen.logged),
+        ("pages that were demanded", seen.demanded),
+        ("pages that were agreed to", seen.visited),
     ]
 }

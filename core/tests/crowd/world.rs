@@ -1,24 +1,31 @@
 //! The server, its clients, and what is on its way between them.
 
+mod calling;
+mod gateway;
 mod serving;
 
+use self::calling::Client;
 use super::network::{Rng, Timeline, Weather, piece};
 use super::tools::{self, At, Deeds, Ledger};
 use mcp_proto::client::{
     self, Change, Endpoint, HttpOutput, HttpRequest, InputResponse, ListTools, Refusal, Verdict,
 };
-use mcp_proto::dialect::Era;
+use mcp_proto::dialect::{Era, Revision};
 use mcp_proto::entropy::Seed;
+use mcp_proto::error::ErrorObject;
 use mcp_proto::head::{End, ResponseHead};
 use mcp_proto::limits::Limits;
 use mcp_proto::model::{
-    CallToolResult, ClientCapabilities, InputRequest, InputRequiredResult, ListRootsResult, RootsCapability,
+    CallToolResult, ClientCapabilities, ElicitAction, ElicitResult, ElicitationCapability, InputRequest,
+    InputRequiredResult, Json, ListRootsResult, LoggingLevel, LoggingMessageNotificationParams,
+    RootsCapability,
 };
 use mcp_proto::server::{
     self, Admission, AuthRefusal, Exchange, ExchangeOutput, Grant, HttpPolicy, HttpSse, Principal,
     ResourceServer, Revisions, SessionOutput, SessionQuery, Sessions, SseSessions,
 };
 use mcp_proto::time::{Duration, Instant, Now};
+use serde_json::value::RawValue;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -35,6 +42,9 @@ enum Event {
     Progress(u64, server::CallId, f64),
     Ask(u64, server::CallId, String),
     Need(u64, server::CallId),
+    Demand(u64, server::CallId, String),
+    /// A page has done its part.
+    Done(server::SessionId, String),
     Respond(u64, server::CallId, String),
     Forget,
     Publish,
@@ -49,7 +59,7 @@ enum Event {
     Listen(usize),
     List(usize),
     Cancel(usize),
-    Answer(usize, client::AskId),
+    Answer(usize, client::AskId, Arc<InputRequest>),
     /// Its token is not good any more.
     Expire(usize),
     /// Whoever waits for a token has one, or will not have any.
@@ -75,6 +85,15 @@ pub(crate) struct Seen {
     pub(crate) coded: usize,
     pub(crate) cut: usize,
     pub(crate) over_sse: usize,
+    pub(crate) refused_sse: usize,
+    pub(crate) redirected: usize,
+    /// Handshakes that the gateway has refused.
+    pub(crate) unready: usize,
+    pub(crate) levels: usize,
+    pub(crate) logged: usize,
+    /// Calls that need a page to be visited first, and those who have agreed to that.
+    pub(crate) demanded: usize,
+    pub(crate) visited: usize,
 }
 
 pub(crate) struct World {
@@ -94,19 +113,9 @@ pub(crate) struct World {
     owners: Vec<(usize, client::ExchangeId)>,
     names: Vec<server::SessionId>,
     deeds: Deeds,
+    /// Calls that have demanded a page.
+    demanded: BTreeSet<String>,
     pub(crate) seen: Seen,
-}
-
-struct Client {
-    http: client::Http,
-    timer: Option<Instant>,
-    ledger: Ledger,
-    wires: BTreeMap<client::ExchangeId, u64>,
-    weather: Weather,
-    /// The token that it has, and the one that the server takes.
-    token: Option<(u64, u64)>,
-    /// It is being renewed, and these wait.
-    renewal: Option<Vec<client::ExchangeId>>,
 }
 
 /// One exchange on its way.
@@ -121,6 +130,11 @@ struct Wire {
     coded: bool,
     /// Calls that wait for what the client was asked.
     asking: BTreeMap<server::CallId, String>,
+}
+
+/// Whether the tool needs a page to be visited first.
+fn demands(text: &str) -> bool {
+    text.bytes().map(usize::from).sum::<usize>() % 4 == 1
 }
 
 /// Whether the tool asks before it says something.
@@ -143,7 +157,7 @@ impl World {
             timeline.after(Duration::from_secs(second) + rng.millis(5_000), Event::Restart);
         }
         let policy = HttpPolicy::default().http_sse(HttpSse::new("/sse", "/messages"));
-        let config = || tools::server(Revisions::default()).subscriptions(true);
+        let config = || tools::server(Revisions::default()).subscriptions(true).logging(true);
         let resource =
             ResourceServer::new(format!("{ORIGIN}/mcp")).authorization_server("https://as.example");
         let guarded = config().http(policy.clone().resource_server(resource));
@@ -162,6 +176,7 @@ impl World {
             owners: Vec::new(),
             names: Vec::new(),
             deeds: Deeds::default(),
+            demanded: BTreeSet::new(),
             seen: Seen::default(),
         };
         (0..count).for_each(|index| world.pump_client(index));
@@ -197,6 +212,7 @@ impl World {
     /// Drops what only the test wants to know.
     pub(crate) fn forget_the_past(&mut self) {
         (self.deeds, self.owners, self.names) = (Deeds::default(), Vec::new(), Vec::new());
+        self.demanded = BTreeSet::new();
         for client in &mut self.clients {
             (client.ledger, client.wires) = (Ledger::default(), BTreeMap::new());
         }
@@ -240,13 +256,23 @@ impl World {
                 }
             }
             Event::Progress(id, call, progress) => {
-                self.at_server(id, |server| server.progress(now, call, &server::Progress::new(progress)));
+                let message =
+                    LoggingMessageNotificationParams::new(LoggingLevel::Error, Json::parse("1").unwrap());
+                self.at_server(id, |server| {
+                    server.log(now, call, &message);
+                    server.progress(now, call, &server::Progress::new(progress));
+                });
             }
             Event::Ask(id, call, text) => self.ask(id, call, text),
             Event::Need(id, call) => {
                 let result =
                     InputRequiredResult::new().ask("dirs", InputRequest::ListRoots).request_state("s");
                 self.at_server(id, |server| server.respond(now, call, &result));
+            }
+            Event::Demand(id, call, text) => self.demand(id, call, &text),
+            Event::Done(session, page) => {
+                self.sessions.complete_elicitation(now, &session, &page);
+                self.route();
             }
             Event::Respond(id, call, text) => {
                 self.at_server(id, |server| server.respond(now, call, &CallToolResult::text(text)));
@@ -300,10 +326,18 @@ impl World {
                 }
                 self.pump_client(index);
             }
-            Event::Answer(index, ask) => {
-                self.seen.answered += 1;
-                let roots = InputResponse::from(ListRootsResult::default());
-                let answer = if self.rng.once_in(8) { Err(Refusal::Failed) } else { Ok(roots) };
+            Event::Answer(index, ask, request) => {
+                let response = match &*request {
+                    InputRequest::Elicit(_) => {
+                        self.seen.visited += 1;
+                        ElicitResult::from(ElicitAction::Accept).into()
+                    }
+                    _ => {
+                        self.seen.answered += 1;
+                        InputResponse::from(ListRootsResult::default())
+                    }
+                };
+                let answer = if self.rng.once_in(8) { Err(Refusal::Failed) } else { Ok(response) };
                 self.clients[index].http.answer(now, ask, answer).unwrap();
                 self.pump_client(index);
             }
@@ -323,15 +357,20 @@ impl World {
     /// A request reaches the server, if there is one.
     fn arrive(&mut self, id: u64, request: &HttpRequest) {
         let (now, key) = (self.timeline.now(), server::ExchangeId::new(id));
-        let Some(wire) = self.wires.get_mut(&key) else { return };
+        if !self.wires.contains_key(&key) {
+            return;
+        }
         if now.mono < self.down {
             self.wires.remove(&key);
             return self.timeline.after(self.rng.millis(50), Event::Failed(id, true));
         }
+        let Some(head) = self.pass(id, request) else { return };
         let (index, _) = self.owners[usize::try_from(id).unwrap()];
         let guarded = self.clients[index].token.is_some();
         let config = Arc::clone(if guarded { &self.guarded } else { &self.open });
-        wire.server = Some(Exchange::new(now, key, config, request.head.clone()));
+        if let Some(wire) = self.wires.get_mut(&key) {
+            wire.server = Some(Exchange::new(now, key, config, head));
+        }
         self.pump_server(id);
     }
 
@@ -345,6 +384,25 @@ impl World {
             return self.pump_server(id);
         }
         self.timeline.after(Duration::ZERO, Event::Respond(id, call, text));
+    }
+
+    /// A page has to be visited first.
+    fn demand(&mut self, id: u64, call: server::CallId, text: &str) {
+        self.seen.demanded += 1;
+        let now = self.timeline.now();
+        let name = serde_json::to_string(text).unwrap();
+        let data = format!(
+            r#"{{"elicitations":[{{"mode":"url","elicitationId":{name},"url":"https://h.example/","message":"m"}}]}}"#
+        );
+        let error = ErrorObject::new(-32042, "there is a page").data(RawValue::from_string(data).unwrap());
+        let mut session = None;
+        self.at_server(id, |server| {
+            session = server.session().cloned();
+            server.fail(now, call, &error);
+        });
+        if let Some(session) = session.filter(|_| self.rng.once_in(2)) {
+            self.timeline.after(self.rng.millis(20_000), Event::Done(session, text.to_owned()));
+        }
     }
 
     /// All connections are gone, and whatever the server kept for its clients.
@@ -369,25 +427,6 @@ impl World {
         self.down = self.timeline.now + self.rng.millis(3_000);
     }
 
-    /// Whoever waits for a token goes on, or is told that there will be none.
-    fn renewed(&mut self, index: usize) {
-        let now = self.timeline.now();
-        let client = &mut self.clients[index];
-        let waiting = client.renewal.take().unwrap_or_default();
-        let given_up = self.rng.once_in(6);
-        if let Some((token, good)) = client.token.as_mut().filter(|_| !given_up) {
-            *token = *good;
-        }
-        for exchange in waiting {
-            if given_up {
-                client.http.give_up(now, exchange, "nobody agreed", "");
-            } else {
-                client.http.repeat(now, exchange);
-            }
-        }
-        self.pump_client(index);
-    }
-
     fn at_server(&mut self, id: u64, input: impl FnOnce(&mut Exchange)) {
         self.at_wire(server::ExchangeId::new(id), input);
     }
@@ -396,144 +435,6 @@ impl World {
         if let Some(server) = self.wires.get_mut(&id).and_then(|wire| wire.server.as_mut()) {
             input(server);
             self.pump_server(id.number());
-        }
-    }
-
-    fn at_client(&mut self, id: u64, input: impl FnOnce(&mut client::Http, client::ExchangeId)) {
-        let (index, exchange) = self.owners[usize::try_from(id).unwrap()];
-        input(&mut self.clients[index].http, exchange);
-        self.pump_client(index);
-    }
-
-    fn pump_client(&mut self, index: usize) {
-        let now = self.timeline.now();
-        while let Some(output) = self.clients[index].http.poll_output() {
-            let client = &mut self.clients[index];
-            match output {
-                HttpOutput::Event(client::Event::Asked(ask, _)) => {
-                    self.seen.asked += 1;
-                    self.timeline.after(self.rng.millis(6_000), Event::Answer(index, ask));
-                }
-                HttpOutput::Event(event) => {
-                    client.ledger.note(event, &mut At(&mut client.http, now));
-                }
-                HttpOutput::Send { exchange, request } => match &mut client.renewal {
-                    Some(waiting) if client.http.hold(now, exchange) => {
-                        self.seen.held += 1;
-                        waiting.push(exchange);
-                    }
-                    _ => self.send(index, exchange, request),
-                },
-                HttpOutput::Abort(exchange) => {
-                    if let Some(&wire) = client.wires.get(&exchange) {
-                        let delay = client.weather.latency(&mut self.rng);
-                        let up =
-                            self.wires.get(&server::ExchangeId::new(wire)).map_or(now.mono, |wire| wire.up);
-                        self.timeline.at(up.max(now.mono + delay), Event::Gone(wire));
-                    }
-                }
-                HttpOutput::Refused { exchange, head } => {
-                    assert_eq!(head.status, 401);
-                    self.seen.refused += 1;
-                    if client.renewal.is_none() {
-                        let span = Duration::from_millis(10) + self.rng.millis(15_000);
-                        self.timeline.after(span, Event::Renewed(index));
-                    }
-                    client.renewal.get_or_insert_default().push(exchange);
-                }
-                _ => {}
-            }
-        }
-        let client = &mut self.clients[index];
-        let next = client.http.poll_timeout();
-        keep(&mut self.timers, &mut client.timer, next, Who::Client(index));
-    }
-
-    fn send(&mut self, index: usize, exchange: client::ExchangeId, mut request: Arc<HttpRequest>) {
-        let (rng, client) = (&mut self.rng, &mut self.clients[index]);
-        let weather = client.weather;
-        let id = self.owners.len() as u64;
-        self.owners.push((index, exchange));
-        client.wires.insert(exchange, id);
-        if self.timeline.now < self.down || weather.breaks(rng, 20) {
-            self.timeline.after(weather.latency(rng), Event::Failed(id, true));
-            return;
-        }
-        if let Some((token, _)) = client.token {
-            let mut with_token = HttpRequest::clone(&request);
-            with_token.head.headers.push("Authorization", format!("Bearer {token}"));
-            request = Arc::new(with_token);
-        }
-        let mut up = self.timeline.now + weather.latency(rng);
-        self.timeline.at(up, Event::Open(id, Arc::clone(&request)));
-        let mut body = &request.body[..];
-        while !body.is_empty() {
-            let (first, rest) = body.split_at(piece(rng, body.len()));
-            up = up.max(self.timeline.now + weather.latency(rng));
-            self.timeline.at(up, Event::Body(id, first.to_vec()));
-            body = rest;
-        }
-        self.timeline.at(up, Event::BodyEnd(id));
-        let left = if weather.breaks(rng, 6) { rng.below(6) } else { usize::MAX };
-        let wire = Wire {
-            server: None,
-            timer: None,
-            up,
-            down: up,
-            left,
-            coded: cfg!(feature = "gzip") && rng.once_in(3),
-            asking: BTreeMap::new(),
-        };
-        self.wires.insert(server::ExchangeId::new(id), wire);
-    }
-}
-
-impl Client {
-    fn new(rng: &mut Rng, timeline: &mut Timeline<Event>, index: usize) -> Self {
-        let weather = if rng.once_in(4) { Weather::Calm } else { Weather::Storm };
-        let era = match rng.below(4) {
-            0 => client::EraChoice::Modern,
-            1 => client::EraChoice::Legacy,
-            _ => client::EraChoice::Auto,
-        };
-        timeline.after(rng.millis(500), Event::List(index));
-        if rng.once_in(2) {
-            timeline.after(rng.millis(20_000), Event::Listen(index));
-        }
-        for _ in 0..2 + rng.below(6) {
-            timeline.after(Duration::from_secs(1) + rng.millis(100_000), Event::Start(index));
-            if rng.once_in(4) {
-                timeline.after(rng.millis(100_000), Event::Cancel(index));
-            }
-        }
-        timeline.after(END + rng.millis(1_000), Event::Close(index));
-        let sse = rng.once_in(5);
-        let guarded = !sse && rng.once_in(3);
-        if guarded {
-            for _ in 0..4 {
-                timeline.after(rng.millis(100_000), Event::Expire(index));
-            }
-        }
-        let roots = ClientCapabilities::new().roots(RootsCapability::new());
-        let config = Arc::new(tools::client(era).capabilities(roots).authorize(guarded));
-        let seed = Seed::new([u8::try_from(index % 251).unwrap(); 32]);
-        let begun = Now::default();
-        let http = if sse {
-            let config =
-                Arc::new(tools::client(client::EraChoice::Auto).capabilities(config.capabilities.clone()));
-            let endpoint = Endpoint::parse(&format!("{ORIGIN}/sse")).unwrap();
-            client::Http::http_sse(begun, config, endpoint, seed)
-        } else {
-            client::Http::new(begun, config, Endpoint::parse(&format!("{ORIGIN}/mcp")).unwrap(), seed)
-        };
-        Self {
-            http,
-            timer: None,
-            ledger: Ledger::default(),
-            wires: BTreeMap::new(),
-            weather,
-            token: guarded.then_some((0, 0)),
-            renewal: None,
         }
     }
 }

@@ -84,6 +84,7 @@ impl World {
             timeline.after(rng.millis(500), Event::List(index));
             if rng.once_in(2) {
                 timeline.after(rng.millis(2_000), Event::Listen(index));
+                timeline.after(rng.millis(60_000), Event::Listen(index));
             }
             for _ in 0..1 + rng.below(10) {
                 timeline.after(Duration::from_secs(1) + rng.millis(10_000), Event::Start(index));

@@ -77,6 +77,10 @@ impl Caller for At<'_> {
         self.0.listen(self.1, wanted)
     }
 
+    fn relisten(&mut self, id: SubscriptionId, wanted: SubscriptionFilter) -> Result<(), CallError> {
+        self.0.relisten(self.1, id, wanted)
+    }
+
     fn unlisten(&mut self, id: SubscriptionId) {
         self.0.unlisten(self.1, id);
     }
@@ -107,6 +111,7 @@ impl Pair {
             }
             if rng.once_in(2) {
                 timeline.after(rng.millis(2_000), (index, Event::Listen));
+                timeline.after(rng.millis(40_000), (index, Event::Listen));
             }
             for _ in 0..4 {
                 timeline.after(rng.millis(50_000), (index, Event::Publish));

@@ -43,6 +43,8 @@ pub(crate) struct Ledger {
     pub(crate) closed: Option<CallError>,
     started: usize,
     listens: Option<SubscriptionId>,
+    /// How often that has changed.
+    pub(crate) listened: usize,
     /// Notices of changes, and that some may have been missed.
     pub(crate) heard: usize,
     pub(crate) missed: usize,
@@ -72,6 +74,7 @@ pub(crate) trait Caller {
     ) -> Result<Pending<ToolReply>, CallError>;
     fn take(&mut self, pending: &Pending<ToolReply>) -> Option<Result<ToolReply, CallError>>;
     fn listen(&mut self, wanted: SubscriptionFilter) -> Result<SubscriptionId, CallError>;
+    fn relisten(&mut self, id: SubscriptionId, wanted: SubscriptionFilter) -> Result<(), CallError>;
     fn unlisten(&mut self, id: SubscriptionId);
     fn subscription(&self, id: SubscriptionId) -> Option<&Subscription>;
     fn take_notice(&mut self, id: SubscriptionId) -> Option<Notice>;
@@ -95,6 +98,10 @@ impl Caller for At<'_> {
 
     fn listen(&mut self, wanted: SubscriptionFilter) -> Result<SubscriptionId, CallError> {
         self.0.listen(self.1, wanted)
+    }
+
+    fn relisten(&mut self, id: SubscriptionId, wanted: SubscriptionFilter) -> Result<(), CallError> {
+        self.0.relisten(self.1, id, wanted)
     }
 
     fn unlisten(&mut self, id: SubscriptionId) {
@@ -127,10 +134,16 @@ impl Ledger {
         }
     }
 
-    /// Listens for changes of the tools.
+    /// Listens for changes of the tools, and from the second time on for something else each time besides.
     pub(crate) fn listen(&mut self, caller: &mut impl Caller) {
-        let listens = caller.listen(SubscriptionFilter::new().tools_list_changed(true));
-        self.listens = listens.ok();
+        let wanted = SubscriptionFilter::new().tools_list_changed(true);
+        match self.listens {
+            Some(id) => {
+                self.listened += 1;
+                caller.relisten(id, wanted.prompts_list_changed(self.listened % 2 == 1)).unwrap();
+            }
+            None => self.listens = caller.listen(wanted).ok(),
+        }
     }
 
     /// The connection is over, and so is what was listened for.

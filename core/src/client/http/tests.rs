@@ -18,6 +18,7 @@ mod repeat;
 mod sse;
 mod streams;
 mod subscriptions;
+mod transcripts;
 mod verdict;
 
 use super::super::testing::{at, config, json};

@@ -115,6 +115,10 @@ impl World {
             }
             self.seen.rounds += 1;
         }
+        let sends_off = demands(&text) && work.revision() == Revision::V2025_11_25;
+        if sends_off && self.demanded.insert(text.clone()) {
+            return self.timeline.after(rng.millis(500), Event::Demand(id, call, text));
+        }
         self.deeds.note(&text, work, true);
         let mut delay = Duration::ZERO;
         for step in 0..rng.below(4) {
