@@ -1,10 +1,12 @@
 //! Prompts: metadata, and what a handler of one takes and returns.
 
+use mcp_proto::error::ApiMisuse;
 use mcp_proto::model::{self, GetPromptResult, Icon, Json, Meta, PromptArgument, PromptMessage, Role};
 use mcp_proto::server::{Scopes, Target};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 use crate::context::Context;
@@ -71,12 +73,13 @@ impl Prompt {
     }
 
     /// The definition as it travels.
-    pub(crate) fn into_model<A: PromptArguments>(self) -> model::Prompt {
+    pub(crate) fn into_model<A: PromptArguments>(self) -> Result<model::Prompt, ApiMisuse> {
         let mut prompt = self.model;
         if prompt.arguments.is_empty() {
-            prompt.arguments = A::declared();
+            prompt.arguments = A::declared()
+                .map_err(|why| ApiMisuse::new(format!("prompt `{}`: {}", prompt.name, why.message)))?;
         }
-        prompt
+        Ok(prompt)
     }
 }
 
@@ -88,11 +91,14 @@ pub struct ForPrompt;
 /// What the handler of a prompt takes: a type with fields that are read from strings.
 pub trait PromptArguments: Arguments<ForPrompt> {
     /// The arguments that the type has.
-    fn declared() -> Vec<PromptArgument>;
+    ///
+    /// # Errors
+    /// When a field is of a type that is not read from a string.
+    fn declared() -> Result<Vec<PromptArgument>, ApiMisuse>;
 }
 
 impl<A: DeserializeOwned + JsonSchema + Send + 'static> PromptArguments for A {
-    fn declared() -> Vec<PromptArgument> {
+    fn declared() -> Result<Vec<PromptArgument>, ApiMisuse> {
         #[derive(Default, Deserialize)]
         #[serde(default)]
         struct Schema {
@@ -102,6 +108,8 @@ impl<A: DeserializeOwned + JsonSchema + Send + 'static> PromptArguments for A {
         #[derive(Default, Deserialize)]
         #[serde(default)]
         struct Property {
+            #[serde(rename = "type")]
+            kind: Value,
             title: Option<String>,
             description: Option<String>,
         }
@@ -109,11 +117,23 @@ impl<A: DeserializeOwned + JsonSchema + Send + 'static> PromptArguments for A {
         let schema = schema.as_ref().map(Json::get).and_then(|text| serde_json::from_str(text).ok());
         let Schema { properties, required } = schema.unwrap_or_default();
         let declare = |(name, property): (String, Property)| {
+            let takes_strings = match &property.kind {
+                Value::Null => true,
+                Value::Array(kinds) => kinds.iter().any(|kind| kind == "string"),
+                kind => kind == "string",
+            };
+            if !takes_strings {
+                return Err(ApiMisuse::new(format!(
+                    "the argument `{name}` is of type {}, and clients send strings: take a `String`, or a type that is read \
+                     from one and says so (`#[schemars(with = \"String\")]`)",
+                    property.kind
+                )));
+            }
             let mut argument = PromptArgument::new(name);
             argument.required = required.contains(&argument.name).then_some(true);
             argument.title = property.title;
             argument.description = property.description;
-            argument
+            Ok(argument)
         };
         properties.into_iter().map(declare).collect()
     }
@@ -154,5 +174,49 @@ impl Outcome<ForPrompt> for &'static str {
 
     fn into_output(self, target: &Target) -> GetPromptResult {
         Outcome::<ForPrompt>::into_output(self.to_owned(), target)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only what it looks like matters")]
+    struct Strings {
+        /// Whom to greet.
+        name: String,
+        tone: Option<String>,
+        #[serde(deserialize_with = "Strings::number")]
+        #[schemars(with = "String")]
+        times: u8,
+    }
+
+    impl Strings {
+        fn number<'de, D: serde::Deserializer<'de>>(reader: D) -> Result<u8, D::Error> {
+            String::deserialize(reader)?.parse().map_err(serde::de::Error::custom)
+        }
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only what it looks like matters")]
+    struct Numbers {
+        times: u8,
+    }
+
+    /// PROMPT-06: arguments of prompts are strings, so a type that takes others is refused where it is added, and not when it
+    /// is asked for.
+    #[test]
+    fn arguments_of_prompts_are_strings() {
+        let declared = Strings::declared().unwrap();
+        let required: Vec<_> =
+            declared.iter().map(|argument| (&*argument.name, argument.required.is_some())).collect();
+        assert_eq!(required, [("name", true), ("times", true), ("tone", false)]);
+        assert_eq!(<()>::declared().unwrap(), []);
+        let refused = Prompt::new("greet").into_model::<Numbers>().unwrap_err();
+        assert!(
+            ["`greet`", "`times`", "integer"].iter().all(|text| refused.message.contains(text)),
+            "{refused}"
+        );
     }
 }

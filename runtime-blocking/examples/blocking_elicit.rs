@@ -1,4 +1,4 @@
-//! A server that asks its user in the middle of a call: clients of the handshake era by requests, clients of
+//! A server that asks its user in the middle of a call: clients of the legacy era by requests, clients of
 //! 2026-07-28 by results that they come back from. The handler does not know which it is.
 //!
 //! `cargo run --example blocking_elicit -- --stdio`, or `-- --port 8000`; `tokio_elicit` is the same with async.

@@ -180,5 +180,5 @@ fn heading(text: &str) {
 }
 
 fn name(era: EraChoice) -> &'static str {
-    if era == EraChoice::Legacy { "handshake era" } else { "stateless era" }
+    if era == EraChoice::Legacy { "legacy era" } else { "modern era" }
 }

@@ -261,7 +261,7 @@ fn state_travels_between_servers_with_the_same_keys() {
     assert_eq!(refused["error"]["code"], -32602, "{refused}");
     [first, second, stranger].into_iter().for_each(Served::end);
 
-    // A client of the handshake era is asked by requests, by the same handler.
+    // A client of the legacy era is asked by requests, by the same handler.
     let mut peer = Peer::connect::<OnTokio>(tokio_state::server(keys(&old)), Some("2025-11-25"), ALL);
     let outcome = peer.call("order", json!({ "pizza": "bianca" }), |question, _| {
         accept(json!({ "choice": if question.contains("size") { "large" } else { "olives" } }))

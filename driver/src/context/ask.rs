@@ -21,7 +21,7 @@ use crate::tool::{Failure, ToolError};
 
 /// Asking the client, in every era.
 ///
-/// A client of the handshake era is sent a request, and the handler waits for the answer. In the modern era
+/// A client of the legacy era is sent a request, and the handler waits for the answer. In the modern era
 /// servers send no requests: the handler leaves by `?`, the client is told what is asked, and when it comes
 /// back with the answers **the handler runs again from the beginning**, finds the answers it had, and goes on.
 /// So a handler that asks is written for being run again:

@@ -13,7 +13,7 @@ use crate::tool::{Failure, ToolError};
 /// again when the client comes back.
 ///
 /// [`Context::elicit`] and its kind do all of this by themselves. Use this one for full control of what is asked
-/// in a round and of what is remembered. A client of the handshake era is sent requests instead, and the handler
+/// in a round and of what is remembered. A client of the legacy era is sent requests instead, and the handler
 /// runs again when they are answered, up to [`Limits::input_rounds`](mcp_proto::limits::Limits::input_rounds)
 /// times.
 ///

@@ -57,7 +57,7 @@ impl Offer {
         handler: Boxed,
     ) -> Result<(), ApiMisuse> {
         let scopes = prompt.scopes.clone();
-        let prompt = prompt.into_model::<A>();
+        let prompt = prompt.into_model::<A>()?;
         let name = prompt.name.clone();
         self.config_mut().prompts.insert_for(prompt, scopes)?;
         self.handlers.prompts.insert(name, handler.0);

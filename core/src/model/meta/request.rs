@@ -103,7 +103,12 @@ impl<'a> RequestMeta<'a> {
         };
         let version = self
             .protocol_version()?
-            .ok_or_else(|| lacks("_meta lacks io.modelcontextprotocol/protocolVersion"))?;
+            .ok_or_else(|| {
+                lacks(
+                    "_meta lacks io.modelcontextprotocol/protocolVersion: `initialize` first, or send modern metadata \
+                     in `params._meta`",
+                )
+            })?;
         let capabilities = self
             .client_capabilities()?
             .ok_or_else(|| lacks("_meta lacks io.modelcontextprotocol/clientCapabilities"))?;

@@ -103,7 +103,11 @@ fn a_modern_request_without_the_required_keys_is_told_which() {
         assert_eq!(error.code, code::INVALID_PARAMS);
         error.message
     };
-    assert_eq!(message(r#"{"_meta":{}}"#), "_meta lacks io.modelcontextprotocol/protocolVersion");
+    let lacks = message(r#"{"_meta":{}}"#);
+    assert!(
+        lacks.starts_with("_meta lacks io.modelcontextprotocol/protocolVersion: `initialize` first"),
+        "{lacks}"
+    );
     assert_eq!(
         message(r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}"#),
         "_meta lacks io.modelcontextprotocol/clientCapabilities"
