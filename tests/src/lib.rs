@@ -33,7 +33,7 @@ macro_rules! parity {
                 an_http_client_of_ones_own_carries_flows;
             grants: tokens_are_renewed, tokens_are_renewed_early, a_server_that_fails_deletes_nothing,
                 a_dead_refresh_token_is_forgotten, what_another_program_stores_meanwhile_stays, signing_out_leaves_no_token_behind,
-                signing_out_waits_for_a_flow, grants_outlive_the_program;
+                signing_out_needs_authorization, grants_outlive_the_program;
             calls: every_revision_is_spoken, progress_is_live_and_precedes_the_result,
                 an_abandoned_call_is_cancelled, a_canceller_cancels, a_blocking_handler_learns_of_its_cancellation,
                 a_handler_sleeps_on_its_runtime, a_timeout_cancels_on_the_wire, a_panic_is_answered_and_the_server_lives,
@@ -74,7 +74,7 @@ macro_rules! parity {
                 what_is_stale_stands_in_for_a_server_that_is_gone, a_listener_finds_nothing_of_before_a_change,
                 a_collection_begins_anew_when_its_cursor_is_refused;
             crowded: questions_end_in_time_however_many_wait, time_passes_however_many_handlers_block,
-                tokens_are_checked_however_many_handlers_block;
+                tokens_are_checked_however_many_handlers_block, threads_are_there_however_many_servers_block;
             groups: calls_find_the_server_that_is_meant, one_failing_server_does_not_take_the_rest_down,
                 a_batch_runs_at_once_and_keeps_its_order, a_group_is_made_of_a_file;
             hooks: hooks_see_every_request, hooks_may_refuse_every_request, sessions_are_the_same_with_hooks;
@@ -129,7 +129,7 @@ macro_rules! parity {
                 results_carry_metadata_and_hints, a_server_introduces_itself_and_lists_in_pages, a_tool_without_parameters_says_so;
             listening: changes_are_heard, a_subscription_is_changed_and_ended, dropping_a_subscription_ends_it,
                 subscriptions_leave_a_connection_for_calls,
-                the_end_in_good_order_is_told_apart, resources_are_watched_one_by_one,
+                the_end_in_good_order_is_told_apart, resources_are_watched_one_by_one, what_is_taken_back_is_not_waited_for,
                 a_child_that_dies_is_started_again_for_listeners, restarts_of_a_child_are_bounded;
             observe: methods_of_ones_own_are_served, methods_of_ones_own_fail_like_others, names_of_the_protocol_are_kept,
                 a_method_may_be_named_by_a_parameter, notifications_reach_their_listeners, extensions_of_the_client_are_known,
@@ -167,7 +167,10 @@ macro_rules! parity {
 macro_rules! parity_of_futures {
     ($kit:ty) => {
         mod futures {
-            $crate::scenario_tests! { $kit; streams: dropping_the_server_cancels_its_calls; }
+            $crate::scenario_tests! { $kit;
+                streams: dropping_the_server_cancels_its_calls;
+                grants: signing_out_waits_for_a_flow;
+            }
         }
     };
 }

@@ -1,15 +1,15 @@
 //! Peers that let a client wait before there is a connection.
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
 use mcp_driver::auth::{Authorize, Config};
 use mcp_driver::{ClientBuilder, EraChoice, Limits, Proxy};
 
-use super::{ERAS, builder};
-use crate::kit::{Kit, background};
+use super::{ERAS, builder, calling};
+use crate::kit::Kit;
 use crate::support::{DEADLINE, Events, within};
 
 /// A listener that takes no connection any more: what asks for one is not answered.
@@ -20,22 +20,25 @@ struct Full {
     _listener: TcpListener,
 }
 
+/// More than any system makes of a queue of none.
+const QUEUE: usize = 64;
+
 impl Full {
     fn new() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         // A queue as short as can be.
         rustix::net::listen(&listener, 0).unwrap();
         let address = listener.local_addr().unwrap();
-        let knock = || TcpStream::connect_timeout(&address, Duration::from_millis(200));
-        let waiting = std::iter::from_fn(|| knock().ok()).collect();
+        let knock = |_| TcpStream::connect_timeout(&address, Duration::from_millis(200)).ok();
+        let waiting: Vec<_> = (0..QUEUE).map_while(knock).collect();
+        assert!(waiting.len() < QUEUE, "the queue of the system takes whoever comes");
         Self { address, _waiting: waiting, _listener: listener }
     }
 }
 
-fn impatient<K: Kit>(era: EraChoice) -> ClientBuilder<K::Runtime> {
+fn impatient<K: Kit>(era: EraChoice, patience: u64) -> ClientBuilder<K::Runtime> {
     let mut limits = Limits::default();
-    // Others do take connections, and a busy machine has to get round to that.
-    limits.handshake = Duration::from_secs(1);
+    limits.handshake = Duration::from_secs(patience);
     limits.retries = 0;
     builder::<K>(era).limits(limits).proxy(Proxy::none())
 }
@@ -45,32 +48,48 @@ pub fn a_server_that_takes_no_connection_is_given_up<K: Kit>(_: &str) {
     let full = Full::new();
     for era in ERAS {
         let url = format!("http://{}/mcp", full.address);
-        let error = within(DEADLINE / 2, || K::wait(impatient::<K>(era).http(url)).unwrap_err().to_string());
+        let error =
+            within(DEADLINE / 2, || K::wait(impatient::<K>(era, 1).http(url)).unwrap_err().to_string());
         let (port, bound) = (full.address.port().to_string(), "no answer within 1s");
         assert!(error.contains("127.0.0.1") && error.contains(&port) && error.contains(bound), "{error}");
     }
 }
 
-/// A server that refuses everybody for want of a token, which `issuer` has.
-fn refusing(issuer: SocketAddr) -> String {
+const DISCOVERED: &str =
+    r#"{"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}}"#;
+
+fn response(status: &str, body: &str) -> String {
+    format!(
+        "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+/// A server that refuses everybody for want of a token, which `issuer` has; `open` to those who only want to know it.
+fn refusing(issuer: SocketAddr, open: bool) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let origin = format!("http://{}", listener.local_addr().unwrap());
     let url = format!("{origin}/mcp");
-    let metadata = format!(r#"{{"resource":"{url}","authorization_servers":["http://{issuer}"]}}"#);
-    let granted = format!(
-        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{metadata}",
-        metadata.len()
-    );
-    let refused = format!(
-        "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Bearer resource_metadata=\"{origin}/metadata\"\r\n\
-         Content-Length: 0\r\nConnection: close\r\n\r\n"
-    );
+    let metadata =
+        response("200 OK", &format!(r#"{{"resource":"{url}","authorization_servers":["http://{issuer}"]}}"#));
+    let challenge = format!("WWW-Authenticate: Bearer resource_metadata=\"{origin}/metadata\"\r\n");
+    let refused = response(&format!("401 Unauthorized\r\n{}", challenge.trim_end()), "");
     thread::spawn(move || {
-        for mut socket in listener.incoming().map_while(Result::ok) {
-            let mut begin = [0; 4096];
-            let count = socket.read(&mut begin).unwrap_or(0);
-            let is_metadata = begin[..count].starts_with(b"GET /metadata ");
-            let _ = socket.write_all((if is_metadata { &granted } else { &refused }).as_bytes());
+        for socket in listener.incoming().map_while(Result::ok) {
+            let mut reader = BufReader::new(socket);
+            let lines = reader.by_ref().lines().map_while(Result::ok);
+            let head: Vec<_> = lines.take_while(|line| !line.is_empty()).collect();
+            let answer = match head.first() {
+                Some(line) if line.starts_with("GET /metadata ") => &metadata,
+                _ if open && head.iter().any(|line| line == "Mcp-Method: server/discover") => {
+                    &response("200 OK", DISCOVERED)
+                }
+                _ => &refused,
+            };
+            let _ = reader.get_mut().write_all(answer.as_bytes());
+            // What it has not read would have the connection reset, and the answer lost.
+            let _ = reader.get_mut().shutdown(Shutdown::Write);
+            let _ = std::io::copy(&mut reader, &mut std::io::sink());
         }
     });
     url
@@ -79,32 +98,37 @@ fn refusing(issuer: SocketAddr) -> String {
 /// So is an authorization server, or whoever else a flow leads to.
 pub fn a_flow_gives_up_whoever_takes_no_connection<K: Kit>(_: &str) {
     let full = Full::new();
-    let url = refusing(full.address);
-    let client = impatient::<K>(EraChoice::Modern).authorize(Authorize::new(Config::new("Spokes")));
+    let url = refusing(full.address, false);
+    // The system takes connections to the server by itself, so that this bounds nothing else that others do.
+    let client = impatient::<K>(EraChoice::Modern, 3).authorize(Authorize::new(Config::new("Spokes")));
     let error = within(DEADLINE / 2, || K::wait(client.http(url)).unwrap_err().to_string());
     let place = format!("cannot connect to 127.0.0.1, port {}", full.address.port());
-    assert!(error.contains(&place) && error.contains("no answer within 1s"), "{error}");
+    assert!(error.contains(&place) && error.contains("no answer within 3s"), "{error}");
 }
 
-/// What a flow asks for ends with the flow: a server that takes requests and does not answer them is hung up on.
+/// What a flow asks for ends with the flow, here with its client: a server that takes requests and does not answer them is
+/// hung up on.
 pub fn a_flow_that_is_over_asks_nobody_any_more<K: Kit>(_: &str) {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = refusing(silent.local_addr().unwrap());
+    let url = refusing(silent.local_addr().unwrap(), true);
     let (tell, events) = Events::new();
     thread::spawn(move || {
-        let (mut socket, _) = silent.accept().unwrap();
-        let mut seen = Vec::new();
-        let _ = socket.read_to_end(&mut seen);
-        tell.tell(format!("closed after {}", String::from_utf8_lossy(&seen)));
+        let (socket, _) = silent.accept().unwrap();
+        let mut reader = BufReader::new(socket);
+        let mut line = String::new();
+        let _ = reader.read_line(&mut line);
+        tell.tell(format!("asked {line}"));
+        let _ = reader.read_to_string(&mut line);
+        tell.tell("closed");
     });
     let mut limits = Limits::default();
-    // By then it has asked, on a busy machine as well.
-    limits.authorization = Duration::from_secs(4);
-    // It would be the end of the request as well, a minute later than anybody waits here.
-    limits.request = DEADLINE * 2;
+    // Nothing else ends a request or a flow while anybody waits here.
+    (limits.request, limits.authorization) = (DEADLINE * 2, DEADLINE * 2);
     let client = builder::<K>(EraChoice::Modern).limits(limits).proxy(Proxy::none());
-    let client = client.authorize(Authorize::new(Config::new("Spokes")));
-    let connecting = background::<K, _>(move || K::wait(client.http(url)).map(drop));
-    events.expect("closed after GET /.well-known/");
-    drop(connecting);
+    let client = K::wait(client.authorize(Authorize::new(Config::new("Spokes"))).http(url)).unwrap();
+    let call = calling::<K>(&client, "who");
+    events.expect("asked GET /.well-known/");
+    K::wait(client.close()).unwrap();
+    events.expect("closed");
+    assert!(call.join().is_err());
 }

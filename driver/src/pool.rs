@@ -1,19 +1,28 @@
 //! Threads that may block. They start when there is work, and go when there has been none for a while.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use mcp_driver::Job;
+use crate::runtime::Job;
 
 /// How long a thread waits for more work.
 const LINGER: Duration = Duration::from_secs(10);
 
-/// Threads go at once when nobody can give them work any more.
+/// Threads that may block, for runtimes ([`Runtime::spawn_blocking`](crate::Runtime::spawn_blocking)). A job never waits
+/// for another: where all threads are at work there is one more, so whoever gives it jobs bounds them. Clones share the
+/// threads, which go at once when nobody can give them work any more.
 #[derive(Clone, Default)]
-pub(crate) struct Pool(Arc<Owner>);
+pub struct Pool(Arc<Owner>);
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Pool")
+    }
+}
 
 #[derive(Default)]
 struct Owner(Arc<Shared>);
@@ -40,9 +49,11 @@ struct State {
 }
 
 impl Pool {
-    /// Runs a job at once, on a thread that has nothing else to do, or hands it back when there is none to be had:
-    /// what another thread is at may take for ever.
-    pub(crate) fn run(&self, job: Job) -> Result<(), Job> {
+    /// Runs a job at once, on a thread that has nothing else to do: what another thread is at may take for ever.
+    ///
+    /// # Errors
+    /// The job itself, when the operating system starts no further thread.
+    pub fn run(&self, job: Job) -> Result<(), Job> {
         let mut state = self.0.0.lock();
         if state.idle > state.jobs.len() {
             self.0.0.work.notify_one();
