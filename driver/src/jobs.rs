@@ -1,4 +1,4 @@
-//! How many handlers block at one time, whatever pool of threads a runtime has.
+//! How many handlers, or checks of tokens, block at one time, however many threads a runtime starts.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,8 +8,8 @@ use mcp_proto::limits::Limits;
 
 use crate::runtime::Job;
 
-/// The jobs of blocking handlers. A handler may wait for its client, as long as that likes, so only so many run;
-/// others wait here and not in the pool of the runtime, where what must not wait behind them runs as well.
+/// Jobs of one kind that block. A handler may wait for its client, as long as that likes, so only so many run; others
+/// wait here, and not where jobs of other kinds or of other servers would wait behind them.
 #[derive(Clone)]
 pub(crate) struct Jobs(Arc<Mutex<State>>);
 

@@ -1,5 +1,9 @@
 //! Child processes: what to start, and how to end it.
 
+mod group;
+#[cfg(any(windows, test))]
+mod lookup;
+
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fmt;
@@ -15,21 +19,30 @@ use std::time::Duration;
 use mcp_proto::head::End;
 use mcp_proto::time::{Instant, Now};
 
+pub(crate) use self::group::Group;
+use self::group::Signal;
 use crate::endpoint::{Endpoint, Status};
 use crate::environment::Inherit;
 use crate::hook;
 use crate::runtime::{BoxFuture, Process, Runtime};
 use crate::wake::WakerSlot;
 
+/// A child writes to pipes, so the window that a console program is given would be an empty one.
+#[cfg(windows)]
+const NO_WINDOW: u32 = 0x0800_0000;
+/// What is typed to end us is not for the child.
+#[cfg(windows)]
+const NEW_PROCESS_GROUP: u32 = 0x0000_0200;
+
 /// A server to start as a child process.
 ///
 /// Of our environment the child gets what programs need ([`Inherit::Basics`]), whatever is named by
 /// [`inherit`](Self::inherit), or all of it ([`inherit_all`](Self::inherit_all)), besides what [`env`](Self::env) sets. It
-/// runs in a process group of its own, so that whatever it starts ends with it.
+/// runs in a process group of its own (on Windows: a job), so that whatever it starts ends with it.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Command {
-    /// The program: a path, or a name looked up in `PATH`.
+    /// The program: a path, or a name looked up in `PATH`, on Windows with the endings of `PATHEXT`.
     pub program: OsString,
     /// Its arguments.
     pub arguments: Vec<OsString>,
@@ -100,6 +113,9 @@ impl Command {
 
     /// The same for std, for adapters to start: in a process group of its own, with three pipes.
     pub fn to_std(&self) -> std::process::Command {
+        #[cfg(windows)]
+        let mut command = std::process::Command::new(self.found());
+        #[cfg(not(windows))]
         let mut command = std::process::Command::new(&self.program);
         command.args(&self.arguments);
         if self.inherit != Inherit::All {
@@ -116,7 +132,24 @@ impl Command {
         command.stdin(pipe()).stdout(pipe()).stderr(pipe());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        #[cfg(windows)]
+        std::os::windows::process::CommandExt::creation_flags(&mut command, NO_WINDOW | NEW_PROCESS_GROUP);
         command
+    }
+
+    /// The file of the program, where the `PATH` of the child has it: the standard library finds none but `.exe`. What is not
+    /// found is left to the system, which says so.
+    #[cfg(windows)]
+    fn found(&self) -> PathBuf {
+        let of_child = |name: &str| {
+            let set = self.environment.iter().rev().find(|(set, _)| set.eq_ignore_ascii_case(name));
+            set.map(|(_, value)| value.clone()).or_else(|| std::env::var_os(name))
+        };
+        let (path, endings) = (of_child("PATH").unwrap_or_default(), of_child("PATHEXT"));
+        let endings = endings.as_ref().and_then(|endings| endings.to_str());
+        let program = Path::new(&self.program);
+        let found = lookup::find(program, std::env::split_paths(&path), endings, Path::is_file);
+        found.unwrap_or_else(|| program.to_owned())
     }
 }
 
@@ -215,7 +248,12 @@ pub(crate) fn start<R: Runtime>(runtime: &R, command: &Command) -> io::Result<Pr
             (false, Some(path)) => format!(", looked up in PATH={}", path.to_string_lossy()),
             (false, None) => ", and PATH is not set".into(),
         };
-        io::Error::new(error.kind(), format!("cannot start `{program}`{place}: {error}"))
+        let hint = match command.arguments.is_empty() && program.contains(char::is_whitespace) {
+            true => " (this is taken for the name of the program alone: give arguments by `Command::arg`, or connect to the \
+                     command line as a `Target`)",
+            false => "",
+        };
+        io::Error::new(error.kind(), format!("cannot start `{program}`{place}: {error}{hint}"))
     })
 }
 
@@ -223,7 +261,7 @@ pub(crate) fn start<R: Runtime>(runtime: &R, command: &Command) -> io::Result<Pr
 pub(crate) struct Remains<R: Runtime> {
     pub(crate) stderr: R::Stream,
     pub(crate) exit: BoxFuture<io::Result<ExitStatus>>,
-    pub(crate) id: u32,
+    pub(crate) group: Group,
 }
 
 /// The life of a child beside its stream: its standard error is always drained, and once its stream is done
@@ -268,9 +306,9 @@ impl Child {
             pumps: Default::default(),
         });
         let child = Self { shared };
-        let Remains { stderr, exit, id } = process;
+        let Remains { stderr, exit, group } = process;
         runtime.spawn(runtime.drive(stderr, Arc::new(child.clone())));
-        let supervisor = child.clone().supervise(runtime.clone(), exit, Group(id), patience);
+        let supervisor = child.clone().supervise(runtime.clone(), exit, group, patience);
         runtime.spawn(Box::pin(supervisor));
         child
     }
@@ -301,7 +339,7 @@ impl Child {
         self,
         runtime: R,
         mut exit: BoxFuture<io::Result<ExitStatus>>,
-        group: Group,
+        mut group: Group,
         patience: Duration,
     ) {
         let released = poll_fn(|cx| match exit.as_mut().poll(cx) {
@@ -310,7 +348,7 @@ impl Child {
         });
         let status = match released.await {
             Some(status) => status,
-            None => terminate(&runtime, exit, &group, patience).await,
+            None => terminate(&runtime, exit, &mut group, patience).await,
         };
         // The leader is gone; whatever else is in its group goes with it.
         drop(group);
@@ -349,7 +387,7 @@ impl Child {
 async fn terminate<R: Runtime>(
     runtime: &R,
     mut exit: BoxFuture<io::Result<ExitStatus>>,
-    group: &Group,
+    group: &mut Group,
     patience: Duration,
 ) -> io::Result<ExitStatus> {
     for next in [Signal::Terminate, Signal::Kill] {
@@ -364,41 +402,6 @@ async fn terminate<R: Runtime>(
         group.signal(next);
     }
     exit.await
-}
-
-/// The process group of a child. Nothing of it is left when this is dropped, also when that is because the
-/// runtime shuts down.
-struct Group(u32);
-
-#[derive(Clone, Copy)]
-enum Signal {
-    Terminate,
-    Kill,
-}
-
-impl Group {
-    /// Signals all of it. A group that is gone already is no error.
-    fn signal(&self, signal: Signal) {
-        #[cfg(unix)]
-        {
-            use rustix::process::{Pid, Signal as Unix, kill_process_group};
-            let signal = match signal {
-                Signal::Terminate => Unix::TERM,
-                Signal::Kill => Unix::KILL,
-            };
-            if let Some(group) = i32::try_from(self.0).ok().and_then(Pid::from_raw) {
-                let _ = kill_process_group(group, signal);
-            }
-        }
-        #[cfg(not(unix))]
-        let _ = signal;
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        self.signal(Signal::Kill);
-    }
 }
 
 /// Called with what a child writes to standard error, as it arrives.

@@ -53,8 +53,9 @@ pub trait Runtime: Clone + Default + Send + Sync + fmt::Debug + 'static {
     /// Runs a task to its end, in the background.
     fn spawn(&self, task: BoxFuture<()>);
 
-    /// Runs a job on a thread that may block. Handlers that block come a bounded number at a time
-    /// ([`Limits::blocking_threads`]), and what comes besides must not wait until they are done.
+    /// Runs a job on a thread that may block, such as one of a [`Pool`](crate::Pool). No job may wait for others: each
+    /// server and client has a bounded number at one time ([`Limits::blocking_threads`] for handlers), some of which may
+    /// take for ever.
     ///
     /// # Errors
     /// The job itself, when there is no thread to be had.
@@ -124,6 +125,9 @@ pub struct Process<R: Runtime> {
     pub exit: BoxFuture<io::Result<ExitStatus>>,
     /// Its process id, which is also that of its group.
     pub id: u32,
+    /// Its handle, as a number, which is good for as long as `exit` is there.
+    #[cfg(windows)]
+    pub handle: isize,
 }
 
 impl<R: Runtime> fmt::Debug for Process<R> {

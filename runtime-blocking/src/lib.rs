@@ -51,7 +51,6 @@
 
 mod link;
 mod listener;
-mod pool;
 mod runtime;
 mod stream;
 mod timers;

@@ -9,13 +9,12 @@ use std::thread;
 use std::time::Duration;
 
 use mcp_driver::{
-    Blocking, BoxFuture, Clock, Command, Endpoint, Instant, Job, Limits, Now, Process, Promise, Runtime,
-    Stdio, block_on,
+    Blocking, BoxFuture, Clock, Command, Endpoint, Instant, Job, Limits, Now, Pool, Process, Promise,
+    Runtime, Stdio, block_on,
 };
 
 use crate::link::Link;
 use crate::listener::Listener;
-use crate::pool::Pool;
 use crate::stream::Stream;
 use crate::timers::Timers;
 
@@ -124,6 +123,8 @@ impl Runtime for Threads {
             (child.stdin.take().ok_or_else(closed)?, child.stdout.take().ok_or_else(closed)?);
         let stderr = child.stderr.take().ok_or_else(closed)?;
         let id = child.id();
+        #[cfg(windows)]
+        let handle = std::os::windows::io::AsHandle::as_handle(&child).try_clone_to_owned()?;
         let exit = Promise::default();
         let waiting = exit.clone();
         thread::Builder::new().name("mcp-child".into()).spawn(move || waiting.set(child.wait()))?;
@@ -131,7 +132,13 @@ impl Runtime for Threads {
             stream: Stream::new(stdout, stdin),
             stderr: Stream::read_only(stderr),
             id,
-            exit: Box::pin(poll_fn(move |cx| exit.poll_take(cx.waker()))),
+            #[cfg(windows)]
+            handle: std::os::windows::io::AsRawHandle::as_raw_handle(&handle) as isize,
+            exit: Box::pin(poll_fn(move |cx| {
+                #[cfg(windows)]
+                let _ = &handle;
+                exit.poll_take(cx.waker())
+            })),
         })
     }
 

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_io::{Async, Timer};
-use mcp_driver::{BoxFuture, Clock, Command, Endpoint, Instant, Job, Now, Process, Runtime, Stdio, pump};
+use mcp_driver::{
+    BoxFuture, Clock, Command, Endpoint, Instant, Job, Now, Pool, Process, Runtime, Stdio, pump,
+};
 
 use crate::stream::Stream;
 
@@ -14,11 +16,12 @@ use crate::stream::Stream;
 #[derive(Clone, Debug)]
 pub struct Smol {
     clock: Clock,
+    pool: Pool,
 }
 
 impl Default for Smol {
     fn default() -> Self {
-        Self { clock: Clock::start() }
+        Self { clock: Clock::start(), pool: Pool::default() }
     }
 }
 
@@ -35,9 +38,9 @@ impl Runtime for Smol {
         smol::spawn(task).detach();
     }
 
+    /// Not on the threads of `blocking`, of which there are only so many for all that may block.
     fn spawn_blocking(&self, job: Job) -> Result<(), Job> {
-        smol::unblock(job).detach();
-        Ok(())
+        self.pool.run(job)
     }
 
     fn sleep_until(&self, deadline: Instant) -> BoxFuture<()> {
@@ -85,6 +88,8 @@ impl Runtime for Smol {
             stream: Stream::new(stdout, stdin),
             stderr: Stream::read_only(stderr),
             id: child.id(),
+            #[cfg(windows)]
+            handle: std::os::windows::io::AsRawHandle::as_raw_handle(&child) as isize,
             exit: Box::pin(async move { child.status().await }),
         })
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use mcp_driver::{
-    Async, BoxFuture, Clock, Command, Endpoint, Instant, Job, Now, Process, Runtime, Stdio, pump,
+    Async, BoxFuture, Clock, Command, Endpoint, Instant, Job, Now, Pool, Process, Runtime, Stdio, pump,
 };
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Handle;
@@ -21,11 +21,12 @@ use crate::stream::Stream;
 pub struct Tokio {
     clock: Clock,
     first: Arc<OnceLock<Handle>>,
+    pool: Pool,
 }
 
 impl Default for Tokio {
     fn default() -> Self {
-        Self { clock: Clock::start(), first: Arc::default() }
+        Self { clock: Clock::start(), first: Arc::default(), pool: Pool::default() }
     }
 }
 
@@ -70,12 +71,14 @@ impl Runtime for Tokio {
         }
     }
 
+    /// Not on tokio's own threads, of which there are only so many for all that may block. The job finds itself in the
+    /// runtime all the same.
     fn spawn_blocking(&self, job: Job) -> Result<(), Job> {
-        match self.handle() {
-            Ok(handle) => drop(handle.spawn_blocking(job)),
-            Err(_) => return Err(job),
-        }
-        Ok(())
+        let Ok(handle) = self.handle() else { return Err(job) };
+        self.pool.run(Box::new(move || {
+            let _in = handle.enter();
+            job();
+        }))
     }
 
     fn sleep_until(&self, deadline: Instant) -> BoxFuture<()> {
@@ -130,6 +133,8 @@ impl Runtime for Tokio {
             stream: Stream::new(stdout, stdin),
             stderr: Stream::read_only(stderr),
             id: child.id().ok_or_else(closed)?,
+            #[cfg(windows)]
+            handle: child.raw_handle().ok_or_else(closed)? as isize,
             exit: Box::pin(async move { child.wait().await }),
         })
     }

@@ -4,10 +4,13 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use mcp_driver::proto::server::{Event, EventStore, StreamId};
-use mcp_driver::{Context, HttpService, Resource, Server, SessionId, Tool};
+use mcp_driver::{Context, HttpService, Limits, Resource, Runtime, Server, SessionId, Tool};
+use mcp_tests::rig;
 use mcp_tests::stage::{Carried, Stage, head};
+use mcp_tests::support::{Events, Gate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -78,7 +81,7 @@ impl EventStore for Ledger {
 fn a_client_that_comes_back_is_served_from_the_store_of_the_application() {
     let stage = Stage::default();
     let ledger = Ledger::default();
-    let gate = mcp_tests::support::Gate::default();
+    let gate = Gate::default();
     let opened = gate.clone();
     let server =
         server(&stage).event_store(ledger.clone()).tool(Tool::new("wait"), move |_: Nothing, cx: Context| {
@@ -163,7 +166,7 @@ impl Drop for Dropped {
 }
 
 /// CAN-12, CAN-14: what a cancelled handler drops may take its time: whoever cancels it does not wait for that, nor
-/// does any other session.
+/// does any other session. It needs no thread that may block, as handlers may have them all.
 #[test]
 fn a_cancelled_handler_is_dropped_beside_what_others_wait_for() {
     let stage = Stage::default();
@@ -182,11 +185,94 @@ fn a_cancelled_handler_is_dropped_beside_what_others_wait_for() {
         .unwrap();
     let session = open(&service);
     let mut call = send(&service, &session, CALL);
+    stage.block();
     assert_eq!(send(&service, &session, CANCEL).status(), Some(202));
     assert_eq!(dropped.load(Ordering::SeqCst), 0);
     stage.run();
     assert_eq!(dropped.load(Ordering::SeqCst), 1);
     assert!(call.take().exchange.is_ended());
+}
+
+/// The rig on the stage, in a session, with so many calls that may go on without a connection.
+struct Left {
+    stage: Stage,
+    service: Arc<HttpService<Stage>>,
+    session: String,
+    gate: Gate,
+    events: Events,
+    calls: u32,
+}
+
+impl Left {
+    fn new(unattended: usize) -> Self {
+        let (stage, gate, (tell, events)) = (Stage::default(), Gate::default(), Events::new());
+        let mut limits = Limits::default();
+        limits.unattended = unattended;
+        let server = rig::server::<Stage>(move |event| tell.tell(event), &gate).limits(limits);
+        let service = server.runtime(stage.clone()).into_http_service().unwrap();
+        let session = open(&service);
+        Self { stage, service, session, gate, events, calls: 10 }
+    }
+
+    /// A client calls and leaves.
+    fn leave(&mut self, tool: &str) {
+        self.calls += 1;
+        let body = CALL.replace("\"id\":7", &format!("\"id\":{}", self.calls)).replace("wait", tool);
+        send(&self.service, &self.session, &body).exchange.handle_abort();
+    }
+
+    fn count(&self, event: &str) -> usize {
+        self.stage.run();
+        self.events.others().iter().filter(|seen| *seen == event).count()
+    }
+}
+
+/// HTTPL-23, `Limits::unattended`: exactly so many calls go on, whose handler is async or not, and the next one is
+/// cancelled as its client leaves; when one is over there is room again.
+#[test]
+fn so_many_calls_go_on_without_a_connection() {
+    let mut left = Left::new(2);
+    for round in 1..=2 {
+        left.gate.close();
+        left.leave("wait");
+        left.leave("wait");
+        assert_eq!(left.count("wait cancelled"), round - 1);
+        left.leave("wait");
+        assert_eq!(left.count("wait cancelled"), round);
+        left.gate.open();
+        assert_eq!(left.count("wait finished"), 2 * round);
+    }
+    // Their threads begin when all have left.
+    (0..3).for_each(|_| left.leave("block"));
+    assert_eq!(left.count("block started"), 2);
+}
+
+/// HTTPL-23: a server that stops waits for such calls as for all others, and only its patience is an end to that.
+#[test]
+fn calls_without_a_connection_are_waited_for() {
+    for finishes in [true, false] {
+        let mut left = Left::new(2);
+        left.leave("wait");
+        let drained = left.service.drain(Duration::from_secs(600));
+        let over = Arc::new(AtomicUsize::new(0));
+        let count = over.clone();
+        left.stage.spawn(Box::pin(async move {
+            drained.await.unwrap();
+            count.fetch_add(1, Ordering::SeqCst);
+        }));
+        left.stage.run();
+        left.stage.advance(Duration::from_secs(599));
+        assert_eq!((over.load(Ordering::SeqCst), left.count("wait cancelled")), (0, 0));
+        if finishes {
+            left.gate.open();
+            left.stage.run();
+            assert_eq!(left.count("wait finished"), 1);
+        } else {
+            left.stage.advance(Duration::from_secs(1));
+            assert_eq!(left.count("wait cancelled"), 1);
+        }
+        assert_eq!(over.load(Ordering::SeqCst), 1, "finishes: {finishes}");
+    }
 }
 
 /// A change that fails drops what it would have added with no lock held: a handler may hold a registry, and use it

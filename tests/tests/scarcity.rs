@@ -81,7 +81,7 @@ impl Runtime for Scarce {
     }
 
     fn spawn_process(&self, command: &Command) -> io::Result<Process<Self>> {
-        let Process { stream, stderr, exit, id } = self.threads.spawn_process(command)?;
+        let Process { stream, stderr, exit, id, .. } = self.threads.spawn_process(command)?;
         Ok(Process { stream, stderr, exit, id })
     }
 

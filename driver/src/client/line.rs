@@ -19,7 +19,7 @@ use mcp_proto::time::{Instant, Now};
 use super::desk::{self, Desk, Inner, Link, Machine};
 use super::{Hooks, Traffic};
 use crate::endpoint::{Endpoint, Status};
-use crate::process::{self, Child, Command, Drain, Remains};
+use crate::process::{self, Child, Command, Drain, Group, Remains};
 use crate::runtime::{Process, Runtime};
 use crate::server::Peer;
 use crate::turn::{Done, Turn};
@@ -212,8 +212,9 @@ impl<R: Runtime> LineClient<R> {
     }
 
     fn adopt(&self, process: Process<R>) {
-        let Process { stream, stderr, exit, id } = process;
-        let remains = Remains { stderr, exit, id };
+        let group = Group::of(&process);
+        let Process { stream, stderr, exit, .. } = process;
+        let remains = Remains { stderr, exit, group };
         let child = Child::adopt(&self.runtime, remains, self.patience, self.hooks.stderr.clone());
         self.server().child = Some(child.clone());
         if self.lock().machine.is_closed() {

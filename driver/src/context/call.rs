@@ -178,13 +178,13 @@ impl CallState {
         })
     }
 
-    /// Tells the handler to stop: an async one is dropped here and now, unless it is just being polled.
+    /// Tells the handler to stop. An async one is dropped by its task: that is code of the application, which whoever
+    /// cancels does not wait for.
     pub(crate) fn cancel(&self) {
         self.cancelled.happen();
         if self.answer.is_none() {
             self.ended(AnswerKind::Cancelled);
         }
-        self.drop_rest();
         self.cancelled.wake();
         if let Some(before) = &self.before {
             before.cancel();

@@ -27,7 +27,7 @@ use crate::context::Report;
 use crate::endpoint::{Endpoint, Status};
 use crate::error::Error;
 use crate::reply::{Mode, Running};
-use crate::runtime::{Job, Runtime};
+use crate::runtime::Runtime;
 use crate::timekeeper::keep_time;
 use crate::turn::Turn;
 
@@ -173,13 +173,7 @@ impl<R: Runtime> HttpService<R> {
                 }
                 let exchange = output.exchange().and_then(|exchange| self.routed(exchange));
                 let Some(exchange) = exchange else { continue };
-                if let SessionOutput::Cancel { .. } = output {
-                    // A handler is dropped with it: code of the application, which nobody else waits for.
-                    let job: Job = Box::new(move || exchange.handle_output(output));
-                    self.runtime().spawn_blocking(job).unwrap_or_else(|job| job());
-                } else {
-                    exchange.handle_output(output);
-                }
+                exchange.handle_output(output);
             }
             loop {
                 let output = self.streams().poll_output();

@@ -110,6 +110,9 @@ type Listeners = BTreeMap<String, Vec<Box<dyn Fn(&Notification) + Send + Sync>>>
 pub(crate) struct Shared<R: Runtime> {
     pub(crate) runtime: R,
     jobs: Jobs,
+    /// What blocks to check a token, apart from handlers.
+    #[cfg(feature = "http")]
+    checks: Jobs,
     /// What the server began with: its bounds and its policies, which do not change.
     pub(crate) config: Arc<Config>,
     /// What it offers, which may.
@@ -149,6 +152,13 @@ impl<R: Runtime> Shared<R> {
         for listener in self.listeners.get(notification.method()).into_iter().flatten() {
             hook::call(|| listener(&notification));
         }
+    }
+
+    /// Runs a job that checks a token, or hands it back when too many wait. Checks wait for each other, and never for
+    /// handlers.
+    #[cfg(feature = "http")]
+    pub(crate) fn check(&self, job: Job) -> bool {
+        self.checks.run(job, |job| self.runtime.spawn_blocking(job))
     }
 
     /// Runs the job of a handler. Where there is no place, the job is dropped, and whoever waits for it learns that.
@@ -475,6 +485,8 @@ impl<R: Runtime> Server<R> {
         let shared = Shared {
             runtime: self.runtime,
             jobs: Jobs::new(&config.limits),
+            #[cfg(feature = "http")]
+            checks: Jobs::new(&config.limits),
             config,
             live: self.live,
             hub: Arc::default(),

@@ -105,7 +105,7 @@ impl Verifier {
                         pending.settle(outcome);
                     }
                 };
-                if runtime.spawn_blocking(Box::new(job)).is_err() {
+                if !exchange.service().shared().check(Box::new(job)) {
                     let detail = "there is no thread for the verifier; a token was not checked";
                     exchange.service().shared().report(&Report::ours("server", detail));
                 }

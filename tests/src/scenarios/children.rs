@@ -66,6 +66,8 @@ pub fn a_missing_program_is_named<K: Kit>(_: &str) {
         assert!(error.contains("`no-such-mcp-server`") && error.contains("PATH="), "{error}");
         let error = K::wait(Client::<K>::spawn("/no/such/server")).unwrap_err().to_string();
         assert!(error.contains("`/no/such/server`") && !error.contains("PATH"), "{error}");
+        let error = K::wait(Client::<K>::spawn("npx server")).unwrap_err().to_string();
+        assert!(error.contains("`npx server`") && error.contains("`Command::arg`"), "{error}");
     });
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_driver::{AuthRefusal, BearerToken, Context, Grant, Principal, ResourceServer, Tool};
+use mcp_driver::{AuthRefusal, BearerToken, Context, Grant, Principal, ResourceServer, Runtime, Tool};
 
 use super::asks::{ALL, Nothing, server};
 use super::http::{legacy, modern, session, session_with};
@@ -98,4 +98,22 @@ pub fn tokens_are_checked_however_many_handlers_block<K: Kit>(_: &str) {
         assert!(raw.answer().body.contains("unblocked"));
     }
     host.end();
+}
+
+/// Limits::blocking_threads: what may block finds a thread however many handlers of other servers and clients have one,
+/// also where the runtime itself has only so many.
+pub fn threads_are_there_however_many_servers_block<K: Kit>(_: &str) {
+    const SERVERS: usize = 3;
+    const HANDLERS: usize = 256;
+    let (gate, (tell, events)) = (Gate::default(), Events::new());
+    let others = [(); SERVERS].map(|()| K::Runtime::default());
+    for runtime in &others {
+        for _ in 0..HANDLERS {
+            let blocked = gate.clone();
+            runtime.spawn_blocking(Box::new(move || blocked.block())).ok().unwrap();
+        }
+    }
+    K::Runtime::default().spawn_blocking(Box::new(move || tell.tell("there is one"))).ok().unwrap();
+    within(SOON, || events.expect("there is one"));
+    gate.open();
 }
