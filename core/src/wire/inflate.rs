@@ -301,6 +301,21 @@ mod tests {
         }
     }
 
+    /// B40: any bytes, and whatever damage is done to good ones, mean the same in all pieces, and what is taken is right.
+    #[test]
+    fn anything_is_taken_or_refused_whole() {
+        let good =
+            [gzip(&plain()[..99]), compress_to_vec_zlib(&plain()[..99], 6), compress_to_vec(b"abcabc", 6)];
+        for (good, at) in good.iter().flat_map(|good| (0..good.len()).map(move |at| (good, at))) {
+            for bit in [1, 16, 128] {
+                let mut bytes = [&[(at % 251) as u8], &good[..]].concat();
+                bytes[1 + at] ^= bit;
+                crate::fuzz::fuzz_inflate(&bytes);
+                crate::fuzz::fuzz_inflate(&bytes[..=at]);
+            }
+        }
+    }
+
     /// What a server flushes is there at once.
     #[test]
     fn what_was_flushed_comes_out() {
