@@ -44,6 +44,12 @@ impl Headers {
         Self { text: Vec::new(), spans: Vec::new() }
     }
 
+    /// No fields, and room for so many with so much text.
+    #[cfg(feature = "http1")]
+    pub(crate) fn with_capacity(fields: usize, text: usize) -> Self {
+        Self { text: Vec::with_capacity(text), spans: Vec::with_capacity(fields) }
+    }
+
     /// Adds a field at the end. The caller vouches that the name is a token and the value holds no control
     /// character but the tab. Where that is false, the HTTP/1.1 writer leaves the field out of a response,
     /// and refuses to send a request.
@@ -69,7 +75,7 @@ impl Headers {
 
     /// The value of the first field with this name.
     pub fn get(&self, name: &str) -> Option<&[u8]> {
-        self.iter().find(|(field, _)| field.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+        self.all(name).next()
     }
 
     /// The value of the first field with this name, if it is ASCII or UTF-8 text, without surrounding
@@ -80,13 +86,18 @@ impl Headers {
 
     /// The same of a field that may come once: where there are several, nobody can tell which one the parts of
     /// a network in between have acted on.
-    pub(crate) fn sole_text<'a>(&'a self, name: &'a str) -> Option<&'a str> {
+    pub(crate) fn sole_text(&self, name: &str) -> Option<&str> {
         self.text(name).filter(|_| self.all(name).nth(1).is_none())
     }
 
     /// The values of all fields with this name, in order.
-    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> + 'a {
-        self.iter().filter(move |(field, _)| field.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    pub fn all<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a [u8]> {
+        // Compared as bytes: a request is looked at some twenty times, and each time most names are others.
+        let is_named = move |span: &&Span| {
+            let field = self.text.get(span.name()).unwrap_or_default();
+            field.eq_ignore_ascii_case(name.as_bytes())
+        };
+        self.spans.iter().filter(is_named).map(|span| self.text.get(span.value()).unwrap_or_default())
     }
 
     /// All fields, in order.

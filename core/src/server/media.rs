@@ -2,6 +2,9 @@
 
 use crate::head::Headers;
 
+/// Values of `Accept` that list both kinds.
+const USUAL: [&str; 2] = ["application/json, text/event-stream", "text/event-stream, application/json"];
+
 /// The kinds of answer that a client takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Accepts {
@@ -13,7 +16,9 @@ impl Accepts {
     /// Reads the `Accept` fields. Without one everything is accepted (RFC 9110, 12.5.1), although clients
     /// must send one.
     pub(super) fn read(headers: &Headers) -> Self {
-        if headers.get("accept").is_none() {
+        // Most clients write what the specification has for them, which need not be taken apart.
+        let usual = headers.sole_text("accept").is_some_and(|value| USUAL.contains(&value));
+        if usual || headers.get("accept").is_none() {
             return Self { json: true, events: true };
         }
         Self {

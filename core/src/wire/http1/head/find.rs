@@ -1,10 +1,14 @@
 //! Where a head ends.
 
 use super::Fault;
+use crate::wire::bytes::find;
 use alloc::vec::Vec;
 
 /// Blank lines tolerated before a head: some old clients end a body with a CRLF that they do not count.
 const BLANK_LINES: u8 = 2;
+
+/// As long as heads usually are.
+const USUAL: usize = 1024;
 
 /// Collects a head until it is complete. It is parsed only then, so the splits of the input cannot matter.
 #[derive(Default)]
@@ -38,10 +42,14 @@ impl HeadBuffer {
         let room = limit.saturating_sub(self.bytes.len());
         let window = input.get(..room).unwrap_or(input);
         let mut used = 0;
-        for line in window.split_inclusive(|byte| *byte == b'\n') {
+        // Mostly all of a head comes at once, and often its body with it.
+        self.bytes.reserve(window.len().min(USUAL));
+        while let Some(rest) = window.get(used..).filter(|rest| !rest.is_empty()) {
+            let end = find(rest, [b'\n']);
+            let line = end.and_then(|end| rest.get(..=end)).unwrap_or(rest);
             self.bytes.extend_from_slice(line);
             used += line.len();
-            if !line.ends_with(b"\n") {
+            if end.is_none() {
                 break;
             }
             if !self.bytes.ends_with(b"\r\n") {

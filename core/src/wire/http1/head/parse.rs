@@ -58,7 +58,8 @@ pub(in super::super) fn parse_request(bytes: &[u8], fields: usize, limit: usize)
         if !old && members(parsed.headers, "expect").any(|what| !what.eq_ignore_ascii_case(b"100-continue")) {
             return Err(Fault::new(417, "an expectation other than 100-continue"));
         }
-        let mut headers = Headers::new();
+        // All that a head has but its first line, and hardly more than its fields need.
+        let mut headers = Headers::with_capacity(fields, bytes.len());
         if let Some(authority) = authority {
             headers.push("Host", authority);
         }

@@ -4,6 +4,7 @@ use super::Framing;
 use crate::error::ApiMisuse;
 use crate::head::{Headers, RequestHead, ResponseHead};
 use crate::time::Duration;
+use crate::wire::bytes::push_decimal;
 use crate::wire::date::write_date;
 use alloc::format;
 use alloc::vec::Vec;
@@ -124,22 +125,6 @@ fn write_field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
     out.extend_from_slice(b": ");
     out.extend_from_slice(value);
     out.extend_from_slice(b"\r\n");
-}
-
-fn push_decimal(out: &mut Vec<u8>, number: u64) {
-    let start = out.len();
-    let mut rest = number;
-    loop {
-        // A remainder by ten fits a byte.
-        out.push(b'0' + (rest % 10) as u8);
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    if let Some(digits) = out.get_mut(start..) {
-        digits.reverse();
-    }
 }
 
 fn is_token(text: &str) -> bool {
