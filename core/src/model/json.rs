@@ -8,6 +8,8 @@ use core::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use crate::wire::jsonrpc;
+
 /// One JSON value, kept as text: key order, number notation and inner white space survive (SCHEMA-09).
 ///
 /// Two are equal when their texts are.
@@ -18,12 +20,12 @@ pub struct Json(Box<RawValue>);
 pub type JsonMap = BTreeMap<String, Json>;
 
 impl Json {
-    /// The JSON of a value.
+    /// The JSON of a value. Text in it that is JSON already is put on one line if it spans several.
     ///
     /// # Errors
-    /// Where [`serde_json::to_string`] has some: a map key that is not a string, or a `Serialize` that fails.
+    /// A map key that is neither text, a number nor a boolean, or a `Serialize` that fails.
     pub fn new(value: &(impl Serialize + ?Sized)) -> serde_json::Result<Self> {
-        serde_json::value::to_raw_value(value).map(Self)
+        jsonrpc::to_raw_value(value).map(Self).map_err(|misuse| serde::ser::Error::custom(misuse.message))
     }
 
     /// The JSON value that `text` holds. White space around it is dropped.

@@ -18,7 +18,6 @@ use crate::dialect::Revision;
 use crate::error::ApiMisuse;
 use crate::limits::Limits;
 use crate::model::{In, Json, Members};
-use crate::wire::jsonrpc;
 
 /// Something that a catalog lists, checked and already written out.
 pub(super) trait Listed {
@@ -173,7 +172,8 @@ impl Texts {
     pub(super) fn new(item: &impl Members) -> serde_json::Result<Self> {
         let mut texts: Vec<(Revision, Json)> = Vec::new();
         for revision in Revision::ALL {
-            let text = on_one_line(&Json::new(&In(revision, item))?);
+            // On one line, as line ends would break the framing of stdio and of event streams.
+            let text = Json::new(&In(revision, item))?;
             if texts.last().is_none_or(|(_, last)| *last != text) {
                 texts.push((revision, text));
             }
@@ -186,14 +186,6 @@ impl Texts {
         let text = self.0.iter().rev().find(|(since, _)| *since <= revision).or(self.0.first());
         text.map_or(RawValue::NULL, |(_, text)| text.as_ref())
     }
-}
-
-/// The same JSON without line ends, which would break the framing of stdio and of event streams.
-pub(super) fn on_one_line(json: &Json) -> Json {
-    let mut text = Vec::with_capacity(json.get().len());
-    jsonrpc::compact(&mut text, json.get());
-    // Compacting leaves out whitespace alone, so what remains is the same JSON.
-    String::from_utf8(text).ok().and_then(|text| Json::parse(text).ok()).unwrap_or_else(|| json.clone())
 }
 
 /// The public face of a catalog.

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::catalog::{Listed, Texts, catalog, on_one_line};
+use super::catalog::{Listed, Texts, catalog};
 use super::resource_server::Scopes;
 use super::visible::Item;
 use crate::dialect::Revision;
@@ -109,7 +109,7 @@ impl Listed for ToolEntry {
     const LIST: &'static str = "tools";
     const ONE: &'static str = "tool";
 
-    fn new(mut tool: Tool, limits: &Limits) -> Result<Self, ApiMisuse> {
+    fn new(tool: Tool, limits: &Limits) -> Result<Self, ApiMisuse> {
         if tool.name.is_empty() {
             return Err(ApiMisuse::new("a tool must have a name"));
         }
@@ -126,8 +126,6 @@ impl Listed for ToolEntry {
         };
         let input = compiled("input", &tool.input_schema)?;
         let output = tool.output_schema.as_ref().map(|schema| compiled("output", schema)).transpose()?;
-        tool.input_schema = on_one_line(&tool.input_schema);
-        tool.output_schema = tool.output_schema.as_ref().map(on_one_line);
         let texts = Texts::new(&tool).map_err(|error| {
             ApiMisuse::new(alloc::format!("tool `{}`: it does not serialise: {error}", tool.name))
         })?;

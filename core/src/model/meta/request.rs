@@ -5,7 +5,7 @@ use crate::error::{PeerError, code};
 use crate::model::decode::Key;
 use crate::model::json::JsonMap;
 use crate::model::logging::LoggingLevel;
-use crate::wire::jsonrpc::{ProgressToken, RequestId};
+use crate::wire::jsonrpc::{self, ProgressToken, RequestId};
 use alloc::borrow::Cow;
 use alloc::format;
 use core::fmt;
@@ -43,10 +43,41 @@ impl<'a> RequestMeta<'a> {
 
     /// Reads the text of a `_meta` object.
     pub fn read(text: &'a RawValue) -> Result<Self, PeerError> {
-        let mut meta: Self =
-            serde_json::from_str(text.get()).map_err(|_| invalid("params._meta", "an object"))?;
+        let mut meta: Self = jsonrpc::decode_at(text.get(), "params._meta")
+            .map_err(|_| invalid("params._meta", "an object"))?;
         meta.text = Some(text);
         Ok(meta)
+    }
+
+    /// Notes a member that was found by whoever has gone through the text.
+    pub(crate) fn note(&mut self, key: &str, value: &'a RawValue) {
+        if let Some(place) = self.place(key) {
+            *place = Some(value);
+        }
+    }
+
+    /// Notes the text itself, which must be an object.
+    pub(crate) fn note_text(&mut self, text: &'a RawValue) -> Result<(), PeerError> {
+        if !text.get().starts_with('{') {
+            return Err(invalid("params._meta", "an object"));
+        }
+        self.text = Some(text);
+        Ok(())
+    }
+
+    fn place(&mut self, key: &str) -> Option<&mut Option<&'a RawValue>> {
+        Some(match key {
+            super::PROTOCOL_VERSION => &mut self.protocol_version,
+            super::CLIENT_INFO => &mut self.client_info,
+            super::CLIENT_CAPABILITIES => &mut self.client_capabilities,
+            super::LOG_LEVEL => &mut self.log_level,
+            super::PROGRESS_TOKEN => &mut self.progress_token,
+            super::SUBSCRIPTION_ID => &mut self.subscription_id,
+            super::TRACEPARENT => &mut self.traceparent,
+            super::TRACESTATE => &mut self.tracestate,
+            super::BAGGAGE => &mut self.baggage,
+            _ => return None,
+        })
     }
 
     /// The revision that the request speaks, as it came.
@@ -159,7 +190,7 @@ fn value<'a, T: Deserialize<'a>>(
     expected: &str,
     raw: Option<&'a RawValue>,
 ) -> Result<Option<T>, PeerError> {
-    raw.map(|raw| serde_json::from_str(raw.get()).map_err(|_| invalid_at(key, expected, raw))).transpose()
+    raw.map(|raw| jsonrpc::decode_at(raw.get(), key).map_err(|_| invalid_at(key, expected, raw))).transpose()
 }
 
 fn text<'a>(key: &str, raw: Option<&'a RawValue>) -> Result<Option<Cow<'a, str>>, PeerError> {
@@ -212,22 +243,12 @@ impl<'de> Deserialize<'de> for RequestMeta<'de> {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RequestMeta<'de>, A::Error> {
                 let mut meta = RequestMeta::default();
                 while let Some(Key(key)) = map.next_key()? {
-                    let slot = match &*key {
-                        super::PROTOCOL_VERSION => &mut meta.protocol_version,
-                        super::CLIENT_INFO => &mut meta.client_info,
-                        super::CLIENT_CAPABILITIES => &mut meta.client_capabilities,
-                        super::LOG_LEVEL => &mut meta.log_level,
-                        super::PROGRESS_TOKEN => &mut meta.progress_token,
-                        super::SUBSCRIPTION_ID => &mut meta.subscription_id,
-                        super::TRACEPARENT => &mut meta.traceparent,
-                        super::TRACESTATE => &mut meta.tracestate,
-                        super::BAGGAGE => &mut meta.baggage,
-                        _ => {
+                    match meta.place(&key) {
+                        Some(place) => *place = Some(map.next_value()?),
+                        None => {
                             map.next_value::<IgnoredAny>()?;
-                            continue;
                         }
-                    };
-                    *slot = Some(map.next_value()?);
+                    }
                 }
                 Ok(meta)
             }

@@ -138,17 +138,18 @@ impl Link {
                 return self.refuse_noise(Refusal::plain(code::INVALID_REQUEST, message));
             }
         };
-        match jsonrpc::read(bytes, self.config.limits.depth) {
-            Ok(Incoming::Message(message)) => self.message(message, None),
+        let mut params = Params::default();
+        match jsonrpc::read_noting(bytes, self.config.limits.depth, &mut params) {
+            Ok(Incoming::Message(message)) => self.message(message, params, None),
             Ok(Incoming::Batch(batch)) => self.batch(batch),
             Err(malformed) => self.malformed(malformed, None),
         }
     }
 
-    fn message(&mut self, message: Message<'_>, batch: Option<u64>) {
+    fn message<'a>(&mut self, message: Message<'a>, params: Params<'a>, batch: Option<u64>) {
         match message {
             Message::Request(request) => {
-                if let Err(refusal) = self.request(&request, batch) {
+                if let Err(refusal) = self.request(&request, params, batch) {
                     self.refuse(Some(&request.id), refusal, batch);
                 }
             }
@@ -205,14 +206,25 @@ impl Link {
         let batch = self.batches.begin();
         for message in messages {
             match message {
-                Ok(message) => self.message(message, Some(batch)),
+                Ok(message) => {
+                    let params = match &message {
+                        Message::Request(request) => Params::of(request.params),
+                        _ => Params::default(),
+                    };
+                    self.message(message, params, Some(batch));
+                }
                 Err(malformed) => self.malformed(malformed, Some(batch)),
             }
         }
         self.over(Some(batch));
     }
 
-    fn request(&mut self, request: &Request<'_>, batch: Option<u64>) -> Result<(), Refusal> {
+    fn request(
+        &mut self,
+        request: &Request<'_>,
+        params: Params<'_>,
+        batch: Option<u64>,
+    ) -> Result<(), Refusal> {
         if self.stopping {
             return Err(shutting_down());
         }
@@ -220,7 +232,7 @@ impl Link {
             return Err(Refusal::plain(code::INTERNAL, "the answers to this batch are too large"));
         }
         let config = Arc::clone(&self.config);
-        let params = Params::read(request.params)?;
+        let params = params.checked()?;
         let speech = match batch {
             // The whole batch is of the session that allows batches.
             Some(_) => Speech::Legacy,

@@ -85,7 +85,7 @@ impl Exchange {
             return Err(Refusal::plain(code::INVALID_REQUEST, "`initialize` must not be in a batch"));
         }
         let config = Arc::clone(&self.config);
-        let params = Params::read(request.params)?;
+        let params = Params::of(request.params).checked()?;
         let whole = request.params.map_or("", |params| params.get());
         let viewer = config.visible.is_some().then(|| state.viewer(self.principal.clone()));
         let way = (Era::Legacy, Transport::Http);

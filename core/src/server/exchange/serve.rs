@@ -164,10 +164,11 @@ impl Exchange {
     }
 
     fn judge(&self, text: &str) -> Result<Verdict, Refused> {
-        match jsonrpc::read_text(text, self.config.limits.depth) {
-            Ok(Incoming::Message(Message::Request(request))) => {
-                self.judge_request(&request, text).map_err(|(era, refusal)| (Some(request.id), era, refusal))
-            }
+        let mut params = Params::default();
+        match jsonrpc::read_text_noting(text, self.config.limits.depth, &mut params) {
+            Ok(Incoming::Message(Message::Request(request))) => self
+                .judge_request(&request, params, text)
+                .map_err(|(era, refusal)| (Some(request.id), era, refusal)),
             Ok(Incoming::Message(Message::Notification(notification))) => {
                 self.judge_notification(&notification).map_err(|refusal| (None, Era::Legacy, refusal))
             }
@@ -230,10 +231,15 @@ impl Exchange {
         session.filter(|_| legacy && !modern)
     }
 
-    fn judge_request(&self, request: &Request<'_>, text: &str) -> Result<Verdict, (Era, Refusal)> {
+    fn judge_request(
+        &self,
+        request: &Request<'_>,
+        params: Params<'_>,
+        text: &str,
+    ) -> Result<Verdict, (Era, Refusal)> {
         let config = &*self.config;
         let modern = |refusal| (Era::Modern, refusal);
-        let params = Params::read(request.params).map_err(|refusal| {
+        let params = params.checked().map_err(|refusal| {
             // Then nobody can read what a modern request must say, either (META-13).
             let claimed = headers::claim_modern(&self.head.headers);
             modern(if claimed { refusal.with_status(400) } else { refusal })

@@ -1,6 +1,6 @@
 //! From the JSON text of `params` or `arguments` to the type that a method asks for.
 
-use super::typed::{Fault, Typed};
+use super::typed::Typed;
 use crate::error::{PeerError, code};
 use alloc::format;
 use serde::Deserialize;
@@ -24,19 +24,9 @@ pub fn decode<'a, T: Deserialize<'a>>(params: Option<&'a RawValue>, root: &str) 
 ///
 /// As for [`decode`].
 pub fn decode_at<'a, T: Deserialize<'a>>(json: &'a str, root: &str) -> Result<T, PeerError> {
-    serde_json::from_str(json).map_err(|error| explain::<T>(json, root, &error))
-}
-
-/// Reads once more, slowly, to find out what serde_json's error does not say, or says with the peer's
-/// values in it.
-#[cold]
-fn explain<'a, T: Deserialize<'a>>(json: &'a str, root: &str, error: &serde_json::Error) -> PeerError {
-    let fault = match Typed::new(json).read::<T>() {
-        Err(fault) => fault,
-        Ok(_) => Fault::unknown(),
-    };
-    let detail = format!("line {} column {} of `{root}`", error.line(), error.column());
-    PeerError::new(code::INVALID_PARAMS, fault.describe(root), detail)
+    Typed::new(json).read().map_err(|fault| {
+        PeerError::new(code::INVALID_PARAMS, fault.describe(root), format!("while reading `{root}`"))
+    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! JSON text as serde_json's [`RawValue`], without reading it again.
 
 use super::scan::Text;
+use alloc::boxed::Box;
+use alloc::string::String;
 use serde::de::value::{BorrowedStrDeserializer, MapDeserializer};
 use serde::de::{Deserialize, Deserializer, Error, Unexpected, Visitor};
 use serde::forward_to_deserialize_any;
@@ -15,6 +17,11 @@ pub(super) const TOKEN: &str = "$serde_json::private::RawValue";
 /// `serde_json::from_str` would cost both.
 pub(super) fn lend(json: &str) -> Option<&RawValue> {
     <&RawValue>::deserialize(Scanned(json)).ok().or_else(|| serde_json::from_str(json).ok())
+}
+
+/// The same for text that is owned: one JSON value as [`write_json`](super::write_json) writes it.
+pub(super) fn own(json: String) -> Result<Box<RawValue>, serde::de::value::Error> {
+    Box::<RawValue>::deserialize(MapDeserializer::new(core::iter::once((TOKEN, json))))
 }
 
 /// Gives JSON text to a visitor in the form that `RawValue` understands.
@@ -79,5 +86,13 @@ mod tests {
         let raw = <&RawValue>::deserialize(Scanned(json)).unwrap();
         assert_eq!(raw.get().as_ptr(), json.as_ptr());
         assert_eq!(raw.get(), json);
+    }
+
+    #[test]
+    fn text_is_taken_over_in_place() {
+        let json = String::from("[1]");
+        let at = json.as_ptr();
+        let raw = own(json).unwrap();
+        assert_eq!((raw.get(), raw.get().as_ptr()), ("[1]", at));
     }
 }

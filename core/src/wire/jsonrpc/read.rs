@@ -2,6 +2,7 @@
 
 use super::id::RequestId;
 use super::message::{Message, Notification, Request, Response};
+use super::note::{self, Note};
 use super::raw;
 use super::scan::{Broken, Cursor, Text};
 use crate::error::{ErrorObject, PeerError, code};
@@ -31,11 +32,7 @@ use serde_json::value::RawValue;
 ///
 /// <https://modelcontextprotocol.io/specification/2026-07-28/basic/index#messages>
 pub fn read(bytes: &[u8], depth: usize) -> Result<Incoming<'_>, Malformed> {
-    let text = core::str::from_utf8(bytes).map_err(|error| {
-        let detail = format!("expected UTF-8, found another byte at offset {}", error.valid_up_to());
-        Malformed::unreadable("the message is not UTF-8", detail, bytes)
-    })?;
-    read_text(text, depth)
+    read_noting(bytes, depth, &mut ())
 }
 
 /// The same for what is known to be UTF-8, such as the data of an SSE event.
@@ -44,9 +41,32 @@ pub fn read(bytes: &[u8], depth: usize) -> Result<Incoming<'_>, Malformed> {
 ///
 /// As for [`read`].
 pub fn read_text(text: &str, depth: usize) -> Result<Incoming<'_>, Malformed> {
+    read_text_noting(text, depth, &mut ())
+}
+
+/// The same as [`read`] for whoever looks at the members of `params`, so that nobody has to go through them twice.
+/// Members of what turns out to be no message, or one of a batch, mean nothing.
+pub(crate) fn read_noting<'a>(
+    bytes: &'a [u8],
+    depth: usize,
+    note: &mut impl Note<'a>,
+) -> Result<Incoming<'a>, Malformed> {
+    let text = core::str::from_utf8(bytes).map_err(|error| {
+        let detail = format!("expected UTF-8, found another byte at offset {}", error.valid_up_to());
+        Malformed::unreadable("the message is not UTF-8", detail, bytes)
+    })?;
+    read_text_noting(text, depth, note)
+}
+
+/// The same for text.
+pub(crate) fn read_text_noting<'a>(
+    text: &'a str,
+    depth: usize,
+    note: &mut impl Note<'a>,
+) -> Result<Incoming<'a>, Malformed> {
     let mut cursor = Cursor::new(text, depth);
     let found = match cursor.peek() {
-        Some(b'{') => Envelope::scan(&mut cursor).and_then(|envelope| {
+        Some(b'{') => Envelope::scan(&mut cursor, note).and_then(|envelope| {
             cursor.end()?;
             Ok(envelope.message().map(Incoming::Message))
         }),
@@ -184,7 +204,7 @@ impl<'a> Iterator for Batch<'a> {
         // Nothing is broken: the array was read as a whole before.
         let broken = |broken| Malformed::broken(broken, "");
         let message = if self.cursor.peek() == Some(b'{') {
-            Envelope::scan(&mut self.cursor).map_err(broken).and_then(Envelope::message)
+            Envelope::scan(&mut self.cursor, &mut ()).map_err(broken).and_then(Envelope::message)
         } else {
             self.cursor.value().map_err(broken).and_then(|json| Err(no_object(json)))
         };
@@ -241,15 +261,14 @@ impl Member {
 }
 
 impl<'a> Envelope<'a> {
-    fn scan(cursor: &mut Cursor<'a>) -> Result<Self, Broken> {
+    fn scan(cursor: &mut Cursor<'a>, note: &mut impl Note<'a>) -> Result<Self, Broken> {
         let mut envelope = Self::default();
-        cursor.open(b'{')?;
-        if cursor.close(b'}') {
-            return Ok(envelope);
-        }
-        loop {
-            let member = cursor.name().map(Member::named)?;
-            let value = cursor.value()?;
+        cursor.object(|cursor, name| {
+            let member = Member::named(name);
+            let value = match member {
+                Some(Member::Params) => note::params(cursor, note)?,
+                _ => cursor.value()?,
+            };
             if let Some(member) = member
                 && let Some(slot) = envelope.members.get_mut(member as usize)
                 && slot.replace(value).is_some()
@@ -257,11 +276,9 @@ impl<'a> Envelope<'a> {
                 envelope.repeated = true;
                 envelope.repeated_id |= member == Member::Id;
             }
-            if cursor.close(b'}') {
-                return Ok(envelope);
-            }
-            cursor.expect(b',')?;
-        }
+            Ok(())
+        })?;
+        Ok(envelope)
     }
 
     fn get(&self, member: Member) -> Option<&'a str> {

@@ -31,6 +31,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next byte that is not whitespace.
+    #[inline]
     pub(super) fn peek(&mut self) -> Option<u8> {
         while let Some(byte) = self.byte() {
             match byte {
@@ -81,6 +82,26 @@ impl<'a> Cursor<'a> {
         Ok(name)
     }
 
+    /// Takes an object, whole. `member` takes the value of each member.
+    pub(super) fn object(
+        &mut self,
+        mut member: impl FnMut(&mut Self, Text<'a>) -> Result<(), Broken>,
+    ) -> Result<&'a str, Broken> {
+        self.peek();
+        let start = self.at;
+        self.open(b'{')?;
+        let mut closed = self.close(b'}');
+        while !closed {
+            let name = self.name()?;
+            member(self, name)?;
+            closed = self.close(b'}');
+            if !closed {
+                self.expect(b',')?;
+            }
+        }
+        self.text.get(start..self.at).ok_or(self.broken())
+    }
+
     /// Takes one value, whole.
     pub(super) fn value(&mut self) -> Result<&'a str, Broken> {
         self.peek();
@@ -128,7 +149,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes a string; its opening quote is known to be next.
-    fn string(&mut self) -> Result<Text<'a>, Broken> {
+    pub(super) fn string(&mut self) -> Result<Text<'a>, Broken> {
         let start = self.at;
         let mut escaped = false;
         self.at += 1;

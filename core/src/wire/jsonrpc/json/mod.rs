@@ -8,12 +8,15 @@ mod text;
 use super::compact::{compact, spans_lines};
 use super::raw;
 use crate::error::ApiMisuse;
+use crate::wire::bytes::push_decimal;
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 use serde::Serialize;
 use serde::ser::{self, Error, Serializer};
+use serde_json::value::RawValue;
 
 /// Appends a value as JSON on one line, without a line end.
 ///
@@ -27,6 +30,19 @@ pub fn write_json<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) -> Result
         out.truncate(start);
         ApiMisuse::new(format!("a value cannot be serialized as JSON: {why}"))
     })
+}
+
+/// The JSON text of a value, as its own.
+///
+/// # Errors
+///
+/// As for [`write_json`].
+pub(crate) fn to_raw_value<T: Serialize + ?Sized>(value: &T) -> Result<Box<RawValue>, ApiMisuse> {
+    // Room for a short value at once, and not by doubling.
+    let mut out = Vec::with_capacity(128);
+    write_json(&mut out, value)?;
+    let text = String::from_utf8(out).map_err(|error| ApiMisuse::new(error.to_string()))?;
+    raw::own(text).map_err(|error| ApiMisuse::new(error.to_string()))
 }
 
 struct Json<'o> {
@@ -50,6 +66,18 @@ struct Failure(String);
 impl<'o> Json<'o> {
     fn value(out: &'o mut Vec<u8>) -> Self {
         Self { out, place: Place::Value }
+    }
+
+    /// An integer. Most messages have a few of them, and formatting one takes as long as all else about it.
+    fn integer(self, is_negative: bool, magnitude: u64) -> Result<(), Failure> {
+        let quote: &[u8] = if self.place == Place::Name { b"\"" } else { b"" };
+        self.out.extend_from_slice(quote);
+        if is_negative {
+            self.out.push(b'-');
+        }
+        push_decimal(self.out, magnitude);
+        self.out.extend_from_slice(quote);
+        Ok(())
     }
 
     /// A number or boolean, formatted in place.
@@ -88,10 +116,26 @@ impl<'o> Json<'o> {
     }
 }
 
-macro_rules! integers {
+macro_rules! signed {
     ($($serialize:ident $integer:ty)*) => {$(
         fn $serialize(self, integer: $integer) -> Result<(), Failure> {
-            self.display(integer)
+            self.integer(integer < 0, integer.unsigned_abs().into())
+        }
+    )*};
+}
+
+macro_rules! unsigned {
+    ($($serialize:ident $integer:ty)*) => {$(
+        fn $serialize(self, integer: $integer) -> Result<(), Failure> {
+            self.integer(false, integer.into())
+        }
+    )*};
+}
+
+macro_rules! displayed {
+    ($($serialize:ident $value:ty)*) => {$(
+        fn $serialize(self, value: $value) -> Result<(), Failure> {
+            self.display(value)
         }
     )*};
 }
@@ -122,26 +166,29 @@ impl<'o> Serializer for Json<'o> {
     type SerializeStruct = Compound<'o>;
     type SerializeStructVariant = Compound<'o>;
 
-    integers! {
+    signed! {
         serialize_i8 i8
         serialize_i16 i16
         serialize_i32 i32
         serialize_i64 i64
-        serialize_i128 i128
+    }
+
+    unsigned! {
         serialize_u8 u8
         serialize_u16 u16
         serialize_u32 u32
         serialize_u64 u64
+    }
+
+    displayed! {
+        serialize_i128 i128
         serialize_u128 u128
+        serialize_bool bool
     }
 
     floats! {
         serialize_f32 f32
         serialize_f64 f64
-    }
-
-    fn serialize_bool(self, value: bool) -> Result<(), Failure> {
-        self.display(value)
     }
 
     fn serialize_char(self, value: char) -> Result<(), Failure> {

@@ -6,6 +6,7 @@ use core::fmt;
 
 /// Appends a string with its quotes.
 pub(super) fn quote(out: &mut Vec<u8>, text: &str) {
+    out.reserve(text.len() + 2);
     out.push(b'"');
     escape(out, text);
     out.push(b'"');

@@ -1,6 +1,7 @@
 //! A deserializer that can say where a value did not fit, and why, without quoting it.
 //!
-//! Slower than serde_json's and only used after that has failed.
+//! On what messages hold most, which is strings and JSON that is only passed on, it is faster than serde_json's, which
+//! looks at each byte by itself.
 
 mod fault;
 mod key;
@@ -8,7 +9,7 @@ mod key;
 pub(super) use fault::Fault;
 
 use super::raw;
-use super::scan::{Cursor, Text};
+use super::scan::Cursor;
 use alloc::borrow::Cow;
 use fault::Step;
 use key::Key;
@@ -53,7 +54,7 @@ impl<'de> Typed<'de> {
     }
 
     fn string(&mut self) -> Result<Cow<'de, str>, Fault> {
-        let text = Text::of(self.cursor.value()?).and_then(Text::decode);
+        let text = self.cursor.string()?.decode();
         text.ok_or_else(|| Fault::found("text", "half of a surrogate pair"))
     }
 }
