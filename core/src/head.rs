@@ -45,7 +45,6 @@ impl Headers {
     }
 
     /// No fields, and room for so many with so much text.
-    #[cfg(feature = "http1")]
     pub(crate) fn with_capacity(fields: usize, text: usize) -> Self {
         Self { text: Vec::with_capacity(text), spans: Vec::with_capacity(fields) }
     }
@@ -92,10 +91,10 @@ impl Headers {
 
     /// The values of all fields with this name, in order.
     pub fn all<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a [u8]> {
-        // Compared as bytes: a request is looked at some twenty times, and each time most names are others.
+        // Lengths first, and bytes: a request is looked at some twenty times, and each time most names are others.
         let is_named = move |span: &&Span| {
-            let field = self.text.get(span.name()).unwrap_or_default();
-            field.eq_ignore_ascii_case(name.as_bytes())
+            span.name().len() == name.len()
+                && self.text.get(span.name()).is_some_and(|field| field.eq_ignore_ascii_case(name.as_bytes()))
         };
         self.spans.iter().filter(is_named).map(|span| self.text.get(span.value()).unwrap_or_default())
     }

@@ -123,6 +123,9 @@ impl<E: Listed> Page<'_, E> {
     }
 
     fn next_cursor(&self) -> Option<String> {
+        if self.size >= self.catalog.len() {
+            return None;
+        }
         let mut rest = self.rest().skip(self.size - 1);
         let (last, _) = rest.next()?;
         rest.next().map(|_| last.cursor())

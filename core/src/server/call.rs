@@ -9,7 +9,6 @@ use core::ops::Range;
 
 use serde_json::value::RawValue;
 
-use super::dispatch::Text;
 use super::find;
 use super::principal::Principal;
 use super::received::Received;
@@ -135,7 +134,7 @@ impl Call {
     /// sealing it, before anything is decided by it. `None` on a first try, and always in the legacy era.
     pub fn request_state(&self) -> Option<Cow<'_, str>> {
         let text = self.text.get(self.spans.retry.as_ref()?.request_state.clone()?)?;
-        serde_json::from_str::<Text<'_>>(text).ok().map(|state| state.0)
+        jsonrpc::decode_text(text, "params.requestState").ok()
     }
 
     /// The metadata that came with the request.
@@ -144,7 +143,7 @@ impl Call {
             .meta
             .clone()
             .and_then(|span| self.text.get(span))
-            .and_then(|text| serde_json::from_str::<&RawValue>(text).ok())
+            .and_then(|text| jsonrpc::decode_at::<&RawValue>(text, "params._meta").ok())
             .and_then(|raw| RequestMeta::read(raw).ok())
             .unwrap_or_default()
     }

@@ -12,7 +12,6 @@ use alloc::sync::Arc;
 
 use serde_json::value::RawValue;
 
-use super::dispatch::Text;
 use super::refusal::Refusal;
 use super::resource_server::Scopes;
 use crate::dialect::METHODS;
@@ -59,7 +58,7 @@ impl CustomMethod {
         let members: BTreeMap<Cow<'a, str>, &'a RawValue> = jsonrpc::decode_at(params.get(), "params")?;
         let Some(value) = members.get(member) else { return Ok(None) };
         let path = alloc::format!("params.{member}");
-        Ok(Some(jsonrpc::decode_at::<Text<'a>>(value.get(), &path)?.0))
+        Ok(Some(jsonrpc::decode_text(value.get(), &path)?))
     }
 }
 

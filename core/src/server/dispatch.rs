@@ -376,9 +376,9 @@ pub(super) fn missing(member: &str) -> Refusal {
 
 fn position<E>(catalog: &Catalog<E>, params: &Params<'_>) -> Result<Position, Refusal> {
     let Some(cursor) = params.cursor else { return Ok(Position::default()) };
-    let cursor: Text<'_> = jsonrpc::decode_at(cursor.get(), "params.cursor")?;
+    let cursor = jsonrpc::decode_text(cursor.get(), "params.cursor")?;
     let unknown = || Refusal::plain(code::INVALID_PARAMS, "params.cursor: not a cursor of this list");
-    catalog.position(&cursor.0).ok_or_else(unknown)
+    catalog.position(&cursor).ok_or_else(unknown)
 }
 
 fn draft(
@@ -441,8 +441,7 @@ pub(super) fn name_of<'a>(
         "resources/read" => (params.uri, "params.uri"),
         method => return config.custom.get(method).map_or(Ok(None), |custom| custom.name_in(request.params)),
     };
-    let name = value.map(|name| jsonrpc::decode_at::<Text<'a>>(name.get(), path));
-    Ok(name.transpose()?.map(|name| name.0))
+    Ok(value.map(|name| jsonrpc::decode_text(name.get(), path)).transpose()?)
 }
 
 impl Draft {

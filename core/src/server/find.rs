@@ -1,5 +1,6 @@
 //! From what a request names to what it is for, or to the error that says what is wrong with the name.
 
+use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -7,7 +8,7 @@ use alloc::sync::Arc;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use super::dispatch::{Params, Text, missing};
+use super::dispatch::{Params, missing};
 use super::refusal::Refusal;
 use super::target::{Completable, Completing, Target};
 use super::uri;
@@ -22,8 +23,8 @@ use crate::wire::jsonrpc;
 /// For `tools/call` (TOOL-30, TOOL-42).
 pub(super) fn tool(view: &View<'_>, params: &Params<'_>) -> Result<Target, Refusal> {
     let name = text(params.name, "name", "params.name")?;
-    let missing = || unknown(view.config.tools.catalog.unknown(&name.0, view), "params.name");
-    let tool = view.tool(&name.0).ok_or_else(missing)?;
+    let missing = || unknown(view.config.tools.catalog.unknown(&name, view), "params.name");
+    let tool = view.tool(&name).ok_or_else(missing)?;
     if let Some(arguments) = params.arguments
         && !arguments.get().starts_with('{')
     {
@@ -36,8 +37,8 @@ pub(super) fn tool(view: &View<'_>, params: &Params<'_>) -> Result<Target, Refus
 /// For `prompts/get` (PROMPT-13, PROMPT-14).
 pub(super) fn prompt(view: &View<'_>, params: &Params<'_>) -> Result<Target, Refusal> {
     let name = text(params.name, "name", "params.name")?;
-    let missing = || unknown(view.config.prompts.catalog.unknown(&name.0, view), "params.name");
-    let prompt = view.prompt(&name.0).ok_or_else(missing)?;
+    let missing = || unknown(view.config.prompts.catalog.unknown(&name, view), "params.name");
+    let prompt = view.prompt(&name).ok_or_else(missing)?;
     prompt.check_arguments(params.arguments)?;
     Ok(Target::Prompt(Arc::clone(prompt)))
 }
@@ -45,15 +46,15 @@ pub(super) fn prompt(view: &View<'_>, params: &Params<'_>) -> Result<Target, Ref
 /// For `resources/read`: a resource of exactly this URI, else the first template that makes it.
 pub(super) fn resource(view: &View<'_>, era: Era, params: &Params<'_>) -> Result<Target, Refusal> {
     let uri = text(params.uri, "uri", "params.uri")?;
-    if let Some(resource) = view.resource(&uri.0) {
+    if let Some(resource) = view.resource(&uri) {
         return Ok(Target::Resource(Arc::clone(resource)));
     }
-    if !uri::is_valid(&uri.0) {
+    if !uri::is_valid(&uri) {
         return Err(Refusal::plain(code::INVALID_PARAMS, "params.uri: not a URI"));
     }
-    match view.made(&uri.0) {
+    match view.made(&uri) {
         Some(read) => Ok(Target::Template(Arc::new(read))),
-        None => Err(not_found(view, era, &uri.0)),
+        None => Err(not_found(view, era, &uri)),
     }
 }
 
@@ -66,8 +67,8 @@ pub(super) fn watched(view: &View<'_>, era: Era, params: &Params<'_>) -> Result<
 /// The URI of a request that has one, whether there is such a resource or not.
 pub(super) fn uri(params: &Params<'_>) -> Result<Arc<str>, Refusal> {
     let uri = text(params.uri, "uri", "params.uri")?;
-    if uri::is_valid(&uri.0) {
-        Ok(uri.0.into())
+    if uri::is_valid(&uri) {
+        Ok(uri.into())
     } else {
         Err(Refusal::plain(code::INVALID_PARAMS, "params.uri: not a URI"))
     }
@@ -119,8 +120,8 @@ pub(super) fn completion(view: &View<'_>, params: &Params<'_>) -> Result<Target,
     Ok(Target::Completion(Arc::new(Completing { of, argument, context })))
 }
 
-fn text<'a>(value: Option<&'a RawValue>, member: &str, path: &str) -> Result<Text<'a>, Refusal> {
-    Ok(jsonrpc::decode_at(value.ok_or_else(|| missing(member))?.get(), path)?)
+fn text<'a>(value: Option<&'a RawValue>, member: &str, path: &str) -> Result<Cow<'a, str>, Refusal> {
+    Ok(jsonrpc::decode_text(value.ok_or_else(|| missing(member))?.get(), path)?)
 }
 
 fn unknown(message: String, path: &str) -> Refusal {

@@ -41,7 +41,7 @@ fn search<const N: usize>(
     more_in_word: impl Fn(u64) -> u64,
     more: impl Fn(u8) -> bool,
 ) -> Option<usize> {
-    const NEAR: usize = 32;
+    const NEAR: usize = 64;
     const BLOCK: usize = 64;
     let is_stop = |byte: u8| stops.iter().fold(more(byte), |hit, &stop| hit | (stop == byte));
     let mut skipped = 0;

@@ -194,7 +194,10 @@ fn value<'a, T: Deserialize<'a>>(
 }
 
 fn text<'a>(key: &str, raw: Option<&'a RawValue>) -> Result<Option<Cow<'a, str>>, PeerError> {
-    Ok(value::<Key<'a>>(key, "a string", raw)?.map(|text| text.0))
+    let text = |raw: &'a RawValue| {
+        jsonrpc::decode_text(raw.get(), key).map_err(|_| invalid_at(key, "a string", raw))
+    };
+    raw.map(text).transpose()
 }
 
 fn object<'a>(key: &str, raw: Option<&'a RawValue>) -> Result<Option<&'a RawValue>, PeerError> {

@@ -325,6 +325,10 @@ impl Reply {
     fn head(&mut self, status: u16) -> ResponseHead {
         let mut head = ResponseHead::new(status);
         head.headers = core::mem::take(&mut self.headers);
+        if head.headers.is_empty() {
+            // Room for what every response has, at once and not by doubling.
+            head.headers = Headers::with_capacity(4, 128);
+        }
         head.headers.append(&self.common);
         head
     }

@@ -23,6 +23,7 @@ pub(crate) use json::to_raw_value;
 pub use json::write_json;
 pub use message::{Message, Notification, Request, Response};
 pub(crate) use note::Note;
+pub(crate) use params::decode_text;
 pub use params::{decode, decode_at};
 pub(crate) use read::begun_response;
 pub use read::{Batch, Incoming, Malformed, read, read_text};

@@ -1,8 +1,11 @@
 //! From the JSON text of `params` or `arguments` to the type that a method asks for.
 
+use super::raw;
 use super::typed::Typed;
 use crate::error::{PeerError, code};
+use alloc::borrow::Cow;
 use alloc::format;
+use alloc::string::String;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -27,6 +30,12 @@ pub fn decode_at<'a, T: Deserialize<'a>>(json: &'a str, root: &str) -> Result<T,
     Typed::new(json).read().map_err(|fault| {
         PeerError::new(code::INVALID_PARAMS, fault.describe(root), format!("while reading `{root}`"))
     })
+}
+
+/// The same for a string, which is borrowed where it holds no escapes.
+pub(crate) fn decode_text<'a>(json: &'a str, root: &str) -> Result<Cow<'a, str>, PeerError> {
+    // Whatever is none is told in the words for it.
+    raw::string(json).map_or_else(|| decode_at::<String>(json, root).map(Cow::Owned), Ok)
 }
 
 #[cfg(test)]
