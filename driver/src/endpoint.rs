@@ -66,7 +66,8 @@ pub trait ByteStream: Send + 'static {
 
 /// Moves bytes and time between a stream and a machine until the machine is finished.
 pub async fn pump<R: Runtime>(runtime: R, stream: impl ByteStream, endpoint: Arc<dyn Endpoint>) {
-    let mut pump = Pump { runtime, stream, endpoint, timer: None, input: Half::Open, output: Half::Open };
+    let (input, output) = (Half::Open, Half::Open);
+    let mut pump = Pump { runtime, stream, endpoint, timer: None, pause: None, input, output };
     poll_fn(move |cx| pump.poll(cx)).await;
 }
 
@@ -75,6 +76,8 @@ struct Pump<R, S> {
     stream: S,
     endpoint: Arc<dyn Endpoint>,
     timer: Option<(Instant, BoxFuture<()>)>,
+    /// Others have their turn.
+    pause: Option<BoxFuture<()>>,
     input: Half,
     output: Half,
 }
@@ -93,8 +96,11 @@ const READS: usize = 4;
 impl<R: Runtime, S: ByteStream> Pump<R, S> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         self.endpoint.register(cx.waker());
+        self.pause = None;
         for _ in 0..READS {
-            let blocked = self.write(cx);
+            // Good for the whole round: nothing in it waits, and a deadline that passes meanwhile is found in the next.
+            let now = self.runtime.now();
+            let blocked = self.write(cx, now);
             let status = self.endpoint.status();
             if !blocked && (status.finished || status.write_closed) {
                 self.close(cx);
@@ -103,21 +109,23 @@ impl<R: Runtime, S: ByteStream> Pump<R, S> {
                 return Poll::Ready(());
             }
             // What has arrived was there before a deadline that was noticed late.
-            let read = status.wants_read && self.input == Half::Open && self.read(cx);
+            let read = status.wants_read && self.input == Half::Open && self.read(cx, now);
             let timeout = if read { self.endpoint.status().timeout } else { status.timeout };
-            let timed = self.check_timer(cx, timeout);
+            let timed = self.check_timer(cx, now, timeout);
             if !timed && !read {
                 return Poll::Pending;
             }
         }
         // A peer that never stops sending must not keep the thread from timers, handlers and other peers.
-        cx.waker().wake_by_ref();
+        let pause = self.pause.insert(self.runtime.give_way());
+        if pause.as_mut().poll(cx).is_ready() {
+            cx.waker().wake_by_ref();
+        }
         Poll::Pending
     }
 
     /// Writes until there is nothing left or the stream takes no more; says whether the latter.
-    fn write(&mut self, cx: &mut Context<'_>) -> bool {
-        let now = self.runtime.now();
+    fn write(&mut self, cx: &mut Context<'_>, now: Now) -> bool {
         let mut blocked = false;
         let mut failed = false;
         let mut wrote = false;
@@ -165,14 +173,14 @@ impl<R: Runtime, S: ByteStream> Pump<R, S> {
     }
 
     /// Fires the timer when it is due, otherwise sees to it that it will wake us; says whether it fired.
-    fn check_timer(&mut self, cx: &mut Context<'_>, timeout: Option<Instant>) -> bool {
+    fn check_timer(&mut self, cx: &mut Context<'_>, now: Now, timeout: Option<Instant>) -> bool {
         let Some(deadline) = timeout else {
             self.timer = None;
             return false;
         };
-        let now = self.runtime.now();
         if now.mono >= deadline {
-            self.timer = None;
+            // One that is for later is still good then: most of what is due at once is said by a message, not by time.
+            self.timer.take_if(|(at, _)| *at <= now.mono);
             self.endpoint.handle_timeout(now);
             // A machine that keeps asking for a moment in the past must not spin this loop.
             return self.endpoint.status().timeout.is_none_or(|next| next > deadline);
@@ -189,28 +197,28 @@ impl<R: Runtime, S: ByteStream> Pump<R, S> {
     }
 
     /// Reads once; says whether there may be more.
-    fn read(&mut self, cx: &mut Context<'_>) -> bool {
+    fn read(&mut self, cx: &mut Context<'_>, now: Now) -> bool {
         with_scratch(|scratch| match self.stream.poll_read(cx, scratch) {
             Poll::Pending => false,
-            Poll::Ready(Ok(0)) => self.end(End::Complete),
+            Poll::Ready(Ok(0)) => self.end(now, End::Complete),
             Poll::Ready(Ok(count)) => {
                 let bytes = scratch.get(..count).unwrap_or_default();
-                self.endpoint.handle_bytes(self.runtime.now(), bytes);
+                self.endpoint.handle_bytes(now, bytes);
                 true
             }
-            Poll::Ready(Err(_)) => self.end(End::Broken),
+            Poll::Ready(Err(_)) => self.end(now, End::Broken),
         })
     }
 
-    fn end(&mut self, end: End) -> bool {
+    fn end(&mut self, now: Now, end: End) -> bool {
         self.input = Half::Closed;
-        self.endpoint.handle_end(self.runtime.now(), end);
+        self.endpoint.handle_end(now, end);
         true
     }
 }
 
 /// Lends a read buffer that all streams of a thread share, so that an idle one holds none.
-pub fn with_scratch<T>(read: impl FnOnce(&mut [u8]) -> T) -> T {
+pub(crate) fn with_scratch<T>(read: impl FnOnce(&mut [u8]) -> T) -> T {
     const SIZE: usize = 64 << 10;
     thread_local! {
         static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
@@ -223,7 +231,56 @@ pub fn with_scratch<T>(read: impl FnOnce(&mut [u8]) -> T) -> T {
     result
 }
 
+/// Room to read into for a thread that blocks on one stream: as much as what comes needs, and little while nothing does.
+#[derive(Debug, Default)]
+pub struct ReadBuffer(Vec<u8>);
+
+impl ReadBuffer {
+    const LEAST: usize = 4 << 10;
+    const MOST: usize = 64 << 10;
+
+    /// Where the next read goes.
+    pub fn room(&mut self) -> &mut [u8] {
+        if self.0.is_empty() {
+            self.0.resize(Self::LEAST, 0);
+        }
+        &mut self.0
+    }
+
+    /// What was read, `count` bytes. A read that fills the room is followed by one with more of it.
+    pub fn read<T>(&mut self, count: usize, take: impl FnOnce(&[u8]) -> T) -> T {
+        let room = self.0.len();
+        let taken = take(self.0.get(..count).unwrap_or_default());
+        if count == room && room < Self::MOST {
+            self.0.resize(room * 2, 0);
+        } else if count < room / 4 && room > Self::LEAST {
+            self.0 = Vec::new();
+        }
+        taken
+    }
+}
+
 /// Polls a future once, without anybody to wake: for work that is mostly ready at once.
 pub(crate) fn poll_once<F: Future + ?Sized>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ReadBuffer;
+
+    /// P07: what a long message needed is not held while nothing comes.
+    #[test]
+    fn room_to_read_grows_with_what_comes_and_is_given_back() {
+        let mut buffer = ReadBuffer::default();
+        let mut rooms = Vec::new();
+        for count in
+            [4 << 10, 8 << 10, 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 64 << 10, 40 << 10, 100]
+        {
+            rooms.push(buffer.room().len() >> 10);
+            assert_eq!(buffer.read(count, <[u8]>::len), count);
+        }
+        rooms.push(buffer.room().len() >> 10);
+        assert_eq!(rooms, [4, 8, 16, 4, 8, 16, 32, 64, 64, 64, 64, 4]);
+    }
 }

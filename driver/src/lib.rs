@@ -69,7 +69,7 @@ pub use context::{
     StepWork, Together, Unanswered,
 };
 pub use custom::{ForMethod, MethodResult, Notification};
-pub use endpoint::{ByteStream, Endpoint, Status, pump, with_scratch};
+pub use endpoint::{ByteStream, Endpoint, ReadBuffer, Status, pump};
 pub use environment::Inherit;
 pub use error::Error;
 pub use extensions::Extensions;

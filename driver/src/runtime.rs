@@ -64,6 +64,12 @@ pub trait Runtime: Clone + Default + Send + Sync + fmt::Debug + 'static {
     /// Is ready once the monotonic clock has reached `deadline`.
     fn sleep_until(&self, deadline: Instant) -> BoxFuture<()>;
 
+    /// Is ready once the other tasks of this thread, those that wait for their streams included, have had their turn.
+    /// The default says so at once, which is right where being woken again puts a task behind all of them.
+    fn give_way(&self) -> BoxFuture<()> {
+        Box::pin(std::future::ready(()))
+    }
+
     /// Opens a TCP connection, with `TCP_NODELAY` set. Whoever asks for it drops the future after `patience`; where
     /// connecting blocks, it has to fail by then.
     fn connect(&self, address: SocketAddr, patience: Duration) -> BoxFuture<io::Result<Self::Stream>>;

@@ -9,7 +9,7 @@ use std::task::{Context, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-use mcp_driver::{Done, End, Endpoint, Instant, Now, Runtime, Turn, waker_fn, with_scratch};
+use mcp_driver::{Done, End, Endpoint, Instant, Now, ReadBuffer, Runtime, Turn, waker_fn};
 
 use crate::runtime::Threads;
 use crate::stream::Stream;
@@ -108,6 +108,7 @@ impl Link {
     }
 
     fn read(self: &Arc<Self>, mut read: Box<dyn Read + Send>) {
+        let mut buffer = ReadBuffer::default();
         loop {
             let status = self.endpoint.status();
             if status.finished {
@@ -117,17 +118,16 @@ impl Link {
                 thread::park();
                 continue;
             }
-            let end = with_scratch(|scratch| match read.read(scratch) {
+            let end = match read.read(buffer.room()) {
                 Ok(0) if self.broken.load(Ordering::SeqCst) => Some(End::Broken),
                 Ok(0) => Some(End::Complete),
                 Ok(count) => {
-                    let bytes = scratch.get(..count).unwrap_or_default();
-                    self.endpoint.handle_bytes(self.runtime.now(), bytes);
+                    buffer.read(count, |bytes| self.endpoint.handle_bytes(self.runtime.now(), bytes));
                     None
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => None,
                 Err(_) => Some(End::Broken),
-            });
+            };
             if let Some(end) = end {
                 self.endpoint.handle_end(self.runtime.now(), end);
             }

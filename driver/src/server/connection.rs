@@ -64,16 +64,16 @@ impl<R: Runtime> Connection<R> {
     }
 
     /// Gives the machine an input, and the exchange what comes of it.
-    fn input(&self, input: impl FnOnce(&mut ServerConnection)) {
+    fn input(&self, now: Now, input: impl FnOnce(&mut ServerConnection)) {
         input(&mut self.lock().machine);
-        self.work();
+        self.work(now);
     }
 
     /// Lets connection and exchange talk to each other until neither has anything to say.
-    fn work(&self) {
+    fn work(&self, now: Now) {
         self.turn.run(|| {
             loop {
-                let step = self.lock().step(&self.service);
+                let step = self.lock().step(now, &self.service);
                 let Some((exchange, step)) = step else {
                     return;
                 };
@@ -87,8 +87,8 @@ impl<R: Runtime> Connection<R> {
                     Step::Work => {
                         exchange.work();
                     }
-                    Step::End => exchange.handle_end(End::Complete),
-                    Step::Abort => exchange.handle_abort(),
+                    Step::End => exchange.end(now, End::Complete),
+                    Step::Abort => exchange.abort(now),
                 }
             }
         });
@@ -96,28 +96,32 @@ impl<R: Runtime> Connection<R> {
 }
 
 impl<R: Runtime> Inner<R> {
-    fn step(&mut self, service: &Arc<HttpService<R>>) -> Option<(Arc<ExchangeHandle<R>>, Step)> {
+    fn step(&mut self, now: Now, service: &Arc<HttpService<R>>) -> Option<(Arc<ExchangeHandle<R>>, Step)> {
         // A finished response makes room for the next request, so it goes first.
-        if let Some(exchange) = self.answer(service.now()) {
+        if let Some(exchange) = self.answer(now) {
             return Some((exchange, Step::Work));
         }
+        let mut fed = None;
         loop {
-            let step = match self.machine.poll_output()? {
-                ServerOutput::Request { head, .. } => {
+            let step = match self.machine.poll_output() {
+                Some(ServerOutput::Request { head, .. }) => {
                     let offer = self.current.offer().clone();
-                    let exchange = ExchangeHandle::prepare(service, offer, head, Extensions::new());
+                    let exchange = ExchangeHandle::prepare(service, now, offer, head, Extensions::new());
                     self.exchange = Some(exchange);
                     Step::Opened
                 }
-                ServerOutput::Body(bytes) => {
+                Some(ServerOutput::Body(bytes)) => {
                     if let Some(exchange) = &self.exchange {
-                        exchange.feed(bytes);
+                        exchange.feed(now, bytes);
+                        fed = Some(exchange.clone());
                     }
-                    Step::Work
+                    // Mostly the end has come with it.
+                    continue;
                 }
-                ServerOutput::End => Step::End,
-                ServerOutput::Aborted => return Some((self.exchange.take()?, Step::Abort)),
-                _ => continue,
+                Some(ServerOutput::End) => Step::End,
+                Some(ServerOutput::Aborted) => return Some((self.exchange.take()?, Step::Abort)),
+                Some(_) => continue,
+                None => return fed.map(|exchange| (exchange, Step::Work)),
             };
             // Without one its response is finished, and the rest of the request is of no use.
             if let Some(exchange) = &self.exchange {
@@ -160,11 +164,11 @@ impl<R: Runtime> Drop for Gone<R> {
 
 impl<R: Runtime> Endpoint for Connection<R> {
     fn handle_bytes(&self, now: Now, bytes: &[u8]) {
-        self.input(|machine| machine.handle_bytes(now, bytes));
+        self.input(now, |machine| machine.handle_bytes(now, bytes));
     }
 
     fn handle_end(&self, now: Now, end: End) {
-        self.input(|machine| machine.handle_end(now, end));
+        self.input(now, |machine| machine.handle_end(now, end));
     }
 
     fn handle_timeout(&self, now: Now) {
@@ -172,13 +176,18 @@ impl<R: Runtime> Endpoint for Connection<R> {
         if let Some(exchange) = exchange {
             exchange.handle_timeout(now);
         }
-        self.input(|machine| machine.handle_timeout(now));
+        self.input(now, |machine| machine.handle_timeout(now));
     }
 
     fn transmit(&self, now: Now, write: &mut dyn FnMut(&[u8]) -> usize) {
-        // Timers that an answer has set going begin to count, so that nobody has to be woken for that.
-        self.input(|machine| machine.handle_timeout(now));
         let mut inner = self.lock();
+        if inner.exchange.is_some() || inner.machine.poll_timeout().is_some_and(|timeout| timeout <= now.mono)
+        {
+            drop(inner);
+            // Timers that an answer has set going begin to count, so that nobody has to be woken for that.
+            self.input(now, |machine| machine.handle_timeout(now));
+            inner = self.lock();
+        }
         let taken = write(inner.machine.transmit());
         inner.machine.advance(taken);
     }

@@ -107,7 +107,7 @@ impl<R: Runtime> ExchangeHandle<R> {
     /// The same, with what the application knows of the request. A [`Principal`], or an `Arc` of one, says who
     /// makes it.
     pub fn open_with(service: &Arc<HttpService<R>>, head: RequestHead, extensions: Extensions) -> Arc<Self> {
-        let handle = Self::prepare(service, service.shared().live.offer(), head, extensions);
+        let handle = Self::prepare(service, service.now(), service.shared().live.offer(), head, extensions);
         handle.work();
         handle
     }
@@ -115,11 +115,12 @@ impl<R: Runtime> ExchangeHandle<R> {
     /// The same, but for what may call code of users: [`work`](Self::work) is to follow.
     pub(super) fn prepare(
         service: &Arc<HttpService<R>>,
+        now: Now,
         offer: Arc<Offer>,
         head: RequestHead,
         extensions: Extensions,
     ) -> Arc<Self> {
-        let (now, id) = (service.now(), service.next_id());
+        let id = service.next_id();
         let mut machine = Exchange::of(now, id, offer.config().clone(), head, recognised(&extensions));
         if !service.open().enter() {
             machine.give_up(now);
@@ -155,24 +156,30 @@ impl<R: Runtime> ExchangeHandle<R> {
 
     /// A piece of the request's body.
     pub fn handle_body(&self, bytes: &[u8]) {
-        self.feed(bytes);
+        self.feed(self.service.now(), bytes);
         self.work();
-    }
-
-    /// A piece of the request's body; [`work`](Self::work) is to follow.
-    pub(super) fn feed(&self, bytes: &[u8]) {
-        self.lock().machine.handle_body(self.service.now(), bytes);
     }
 
     /// The end of the request's body.
     pub fn handle_end(&self, end: End) {
-        let now = self.service.now();
-        self.input(|machine| machine.handle_end(now, end));
+        self.end(self.service.now(), end);
     }
 
     /// The client is gone, or closed the response.
     pub fn handle_abort(&self) {
-        let now = self.service.now();
+        self.abort(self.service.now());
+    }
+
+    /// A piece of the request's body; [`work`](Self::work) is to follow.
+    pub(super) fn feed(&self, now: Now, bytes: &[u8]) {
+        self.lock().machine.handle_body(now, bytes);
+    }
+
+    pub(super) fn end(&self, now: Now, end: End) {
+        self.input(|machine| machine.handle_end(now, end));
+    }
+
+    pub(super) fn abort(&self, now: Now) {
         self.input(|machine| machine.handle_abort(now));
         self.go_on_alone();
     }
