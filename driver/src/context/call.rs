@@ -191,6 +191,17 @@ impl CallState {
         }
     }
 
+    /// The same where nothing waits but this call's own connection: what is left of an async handler is dropped here and
+    /// now, as the process may end next.
+    pub(crate) fn cancel_here(&self) {
+        self.cancel();
+        let mut run = Some(self);
+        while let Some(state) = run {
+            state.drop_rest();
+            run = state.before.as_deref();
+        }
+    }
+
     /// The cancellation, for those who wait for it.
     pub(super) fn cancelled(&self) -> &Once {
         &self.cancelled

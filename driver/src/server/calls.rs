@@ -43,10 +43,19 @@ impl Calls {
     }
 
     /// The client gave up on a call.
+    #[cfg(feature = "http")]
     pub(super) fn cancel(&self, id: CallId) {
         let state = self.lock().remove(&id);
         if let Some(state) = state {
             state.cancel();
+        }
+    }
+
+    /// The client on a byte stream gave up on a call, or is gone; that may be the end of the process.
+    pub(super) fn cancel_here(&self, id: CallId) {
+        let state = self.lock().remove(&id);
+        if let Some(state) = state {
+            state.cancel_here();
         }
     }
 

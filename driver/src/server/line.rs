@@ -152,7 +152,7 @@ impl<R: Runtime> Link<R> {
                     self.calls.start(&self.shared, &offer, outlet, id, call);
                 }
             }
-            Step::Output(Output::Cancelled(id)) => self.calls.cancel(id),
+            Step::Output(Output::Cancelled(id)) => self.calls.cancel_here(id),
             Step::Output(Output::Answered(id, ask, answer)) => self.calls.answered(id, ask, answer),
             Step::Output(Output::Diagnostic(diagnostic)) => {
                 self.shared.report(&Report::noticed("connection", &diagnostic));

@@ -74,23 +74,29 @@ fn refusing(issuer: SocketAddr, open: bool) -> String {
         response("200 OK", &format!(r#"{{"resource":"{url}","authorization_servers":["http://{issuer}"]}}"#));
     let challenge = format!("WWW-Authenticate: Bearer resource_metadata=\"{origin}/metadata\"\r\n");
     let refused = response(&format!("401 Unauthorized\r\n{}", challenge.trim_end()), "");
+    let serve = move |socket: TcpStream| {
+        let mut reader = BufReader::new(socket);
+        let lines = reader.by_ref().lines().map_while(Result::ok);
+        let head: Vec<_> = lines.take_while(|line| !line.is_empty()).collect();
+        let answer = match head.first() {
+            Some(line) if line.starts_with("GET /metadata ") => &metadata,
+            _ if open && head.iter().any(|line| line == "Mcp-Method: server/discover") => {
+                &response("200 OK", DISCOVERED)
+            }
+            _ => &refused,
+        };
+        let _ = reader.get_mut().write_all(answer.as_bytes());
+        // What it has not read would have the connection reset, and the answer lost.
+        let _ = reader.get_mut().shutdown(Shutdown::Write);
+        let _ = std::io::copy(&mut reader, &mut std::io::sink());
+    };
     thread::spawn(move || {
-        for socket in listener.incoming().map_while(Result::ok) {
-            let mut reader = BufReader::new(socket);
-            let lines = reader.by_ref().lines().map_while(Result::ok);
-            let head: Vec<_> = lines.take_while(|line| !line.is_empty()).collect();
-            let answer = match head.first() {
-                Some(line) if line.starts_with("GET /metadata ") => &metadata,
-                _ if open && head.iter().any(|line| line == "Mcp-Method: server/discover") => {
-                    &response("200 OK", DISCOVERED)
-                }
-                _ => &refused,
-            };
-            let _ = reader.get_mut().write_all(answer.as_bytes());
-            // What it has not read would have the connection reset, and the answer lost.
-            let _ = reader.get_mut().shutdown(Shutdown::Write);
-            let _ = std::io::copy(&mut reader, &mut std::io::sink());
-        }
+        // None waits for another client to hang up.
+        thread::scope(|scope| {
+            for socket in listener.incoming().map_while(Result::ok) {
+                scope.spawn(|| serve(socket));
+            }
+        });
     });
     url
 }
