@@ -10,8 +10,8 @@ use rust_mcp_sdk::macros::{JsonSchema, mcp_tool};
 use rust_mcp_sdk::mcp_server::{McpServerOptions, ServerHandler, server_runtime};
 use rust_mcp_sdk::schema::schema_utils::CallToolError;
 use rust_mcp_sdk::schema::{
-    CallToolRequestParams, CallToolResult, Implementation, ListToolsResult, PaginatedRequestParams, RpcError,
-    ServerCapabilities, ServerCapabilitiesTools, ServerResult, TextContent,
+    CallToolRequestParams, CallToolResult, Implementation, ListToolsResult, ListToolsResultCacheScope,
+    PaginatedRequestParams, RpcError, ServerCapabilities, ServerCapabilitiesTools, ServerResult, TextContent,
 };
 use rust_mcp_sdk::{
     McpServer, RequestContext, ServerDetails, StdioTransport, ToMcpServerHandler, TransportOptions,
@@ -55,7 +55,7 @@ impl ServerHandler for Bench {
             tools,
             meta: None,
             next_cursor: None,
-            cache_scope: Default::default(),
+            cache_scope: ListToolsResultCacheScope::Public,
             result_type: "complete".to_owned(),
             ttl_ms: 0,
         })
@@ -89,7 +89,8 @@ impl ServerHandler for Bench {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> SdkResult<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let value = |flag: &str| words.iter().skip_while(|word| *word != flag).nth(1).and_then(|word| word.parse().ok());
+    let value =
+        |flag: &str| words.iter().skip_while(|word| *word != flag).nth(1).and_then(|word| word.parse().ok());
     let handler = Bench { dummies: value("--tools").unwrap_or(0) }.to_mcp_server_handler();
     let details = ServerDetails {
         server_info: Implementation {
@@ -110,7 +111,8 @@ async fn main() -> SdkResult<()> {
     match value("--port") {
         None => {
             let transport = StdioTransport::new(TransportOptions::default())?;
-            let options = McpServerOptions { server_details: details, transport, handler, message_observer: None };
+            let options =
+                McpServerOptions { server_details: details, transport, handler, message_observer: None };
             server_runtime::create_server(options).start().await
         }
         // It does not say which port it got, so it is given one that was free a moment ago.
