@@ -8,7 +8,8 @@ use crate::dialect::Era;
 use crate::error::CallError;
 use crate::head::End;
 use crate::time::{Duration, Instant, Now};
-use crate::wire::lines::Lines;
+use crate::wire::jsonrpc;
+use crate::wire::lines::{Line, Lines};
 
 /// A process that has lived so long is worth as many restarts as any.
 const LASTING: Duration = Duration::from_secs(60);
@@ -68,9 +69,12 @@ impl Connection {
                 }
             }
             _ => {
-                // A server may exit without ending its last line.
+                // A server may exit without ending its last line, or in the middle of it: then it has not said anything.
                 let mut lines = core::mem::replace(&mut self.lines, Lines::new(0));
-                if let Some(line) = lines.end() {
+                let depth = self.link.config.limits.depth;
+                let cut =
+                    |line: &Line<'_>| matches!(line, Line::Line(line) if jsonrpc::read(line, depth).is_err());
+                if let Some(line) = lines.end().filter(|line| !cut(line)) {
                     self.line(now.mono, line);
                 }
                 if matches!(self.state, State::Closed) {

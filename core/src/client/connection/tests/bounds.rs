@@ -30,6 +30,26 @@ fn a_last_line_without_its_end_still_counts() {
     assert!(peer.connection.take(&call).unwrap().is_ok());
 }
 
+/// B85: a server that dies within a line has not answered; what its call is told is that it died.
+#[test]
+fn a_last_line_that_was_cut_off_is_no_answer() {
+    let mut cut = 1;
+    loop {
+        let mut peer = Peer::modern();
+        let call = peer.start(&CallTool::new("a"));
+        let id = id(&peer.one());
+        let line = json(&format!("{{'jsonrpc':'2.0','id':{id},'result':{{'content':[]}}}}"));
+        if cut == line.len() {
+            break;
+        }
+        peer.connection.handle_bytes(peer.now, &line.as_bytes()[..cut]);
+        peer.connection.handle_end(peer.now, End::Broken);
+        let outcome = peer.connection.take(&call).unwrap();
+        assert!(matches!(outcome, Err(CallError::Broken { .. })), "{cut}: {outcome:?}");
+        cut += 1;
+    }
+}
+
 #[test]
 fn closing_settles_everything_and_is_the_last_event() {
     let mut peer = Peer::modern();
