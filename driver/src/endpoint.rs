@@ -269,7 +269,7 @@ pub(crate) fn poll_once<F: Future + ?Sized>(future: Pin<&mut F>) -> Poll<F::Outp
 mod tests {
     use super::ReadBuffer;
 
-    /// P07: what a long message needed is not held while nothing comes.
+    /// What a long message needed is not held while nothing comes.
     #[test]
     fn room_to_read_grows_with_what_comes_and_is_given_back() {
         let mut buffer = ReadBuffer::default();

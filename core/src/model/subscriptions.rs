@@ -9,6 +9,7 @@ use super::json::JsonMap;
 use super::macros::{open_object, setters};
 use super::meta::Meta;
 use crate::dialect::Revision;
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::Deserialize;
@@ -34,6 +35,19 @@ impl SubscriptionFilter {
     /// Nothing.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Whether this asks for all that another one asks for. What extensions add is compared as it is written.
+    pub fn holds(&self, other: &Self) -> bool {
+        let flags = |of: &Self| {
+            [of.tools_list_changed, of.prompts_list_changed, of.resources_list_changed]
+                .map(Option::unwrap_or_default)
+        };
+        let has_flags = flags(self).into_iter().zip(flags(other)).all(|(here, there)| here || !there);
+        let uris: BTreeSet<&String> = self.resource_subscriptions.iter().collect();
+        has_flags
+            && other.resource_subscriptions.iter().all(|uri| uris.contains(uri))
+            && (other.extra.is_empty() || other.extra == self.extra)
     }
 }
 
@@ -122,5 +136,36 @@ impl Members for SubscriptionsAcknowledgedNotificationParams {
 
     fn metadata(&self, _revision: Revision) -> Option<&Meta> {
         Some(&self.meta)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::borrow::ToOwned;
+
+    /// What is taken back asks for nothing new.
+    #[test]
+    fn a_filter_holds_what_asks_for_no_more() {
+        let filter = |tools, uris: &[&str]| {
+            let uris = uris.iter().map(|&uri| uri.to_owned()).collect();
+            SubscriptionFilter {
+                tools_list_changed: tools,
+                resource_subscriptions: uris,
+                ..SubscriptionFilter::new()
+            }
+        };
+        let all = filter(Some(true), &["a", "b"]);
+        for (other, held) in [
+            (filter(None, &[]), true),
+            (filter(Some(true), &["b"]), true),
+            (all.clone().prompts_list_changed(false), true),
+            (all.clone().prompts_list_changed(true), false),
+            (filter(None, &["c", "a"]), false),
+        ] {
+            assert_eq!(all.holds(&other), held, "{other:?}");
+        }
+        assert!(!filter(Some(false), &[]).holds(&filter(Some(true), &[])));
+        assert!(!filter(None, &["a"]).holds(&all));
     }
 }

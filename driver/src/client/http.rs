@@ -110,7 +110,9 @@ impl Machine for Carried {
         call: &C,
         options: CallOptions,
     ) -> Result<Pending<C::Reply>, CallError> {
-        self.guarded.asked(now).start(now, call, options)
+        let pending = self.guarded.http.start(now, call, options)?;
+        self.guarded.asked(now);
+        Ok(pending)
     }
 
     fn take<T>(&mut self, pending: &Pending<T>) -> Option<Result<T, CallError>> {
@@ -163,7 +165,9 @@ impl Machine for Carried {
     }
 
     fn listen(&mut self, now: Now, wanted: SubscriptionFilter) -> Result<SubscriptionId, CallError> {
-        self.guarded.asked(now).listen(now, wanted)
+        let id = self.guarded.http.listen(now, wanted)?;
+        self.guarded.asked(now);
+        Ok(id)
     }
 
     fn relisten(
@@ -172,7 +176,14 @@ impl Machine for Carried {
         id: SubscriptionId,
         wanted: SubscriptionFilter,
     ) -> Result<(), CallError> {
-        self.guarded.asked(now).relisten(now, id, wanted)
+        let before = self.guarded.http.subscription(id).map(|it| it.wanted().clone());
+        let is_more = before.is_none_or(|before| !before.holds(&wanted));
+        self.guarded.http.relisten(now, id, wanted)?;
+        // Who takes something back does not wait for a token.
+        if is_more {
+            self.guarded.asked(now);
+        }
+        Ok(())
     }
 
     fn unlisten(&mut self, now: Now, id: SubscriptionId) {

@@ -113,7 +113,7 @@ def typescript_server(peer: str, runtime: str) -> Iterator[Case]:
     """Our client against the TypeScript SDK, which also asks: by results to come back from, or by requests."""
     server = ["node", str(HERE / "typescript/server.mjs")]
     yield from foreign_server(server)(peer, runtime)
-    # Without sessions, nothing can be asked over HTTP in the handshake era.
+    # Without sessions, nothing can be asked over HTTP in the legacy era.
     for transport, era in [("stdio", "modern"), ("stdio", "legacy"), ("http", "modern")]:
         name = " ".join([peer, transport, era, "asks", runtime])
         yield Case(name, ours(runtime, "fixture_client"), era, era, script.booking(), **reach(transport, server))

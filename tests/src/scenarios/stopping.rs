@@ -157,8 +157,8 @@ pub fn calls_without_a_connection_may_finish<K: Kit>(_: &str) {
     // What is not waited for has ended.
     assert!(idle.is_closed());
     host.gate.open();
+    // In this order: what is passed over by the first is not there for the second.
     host.events.expect("wait finished");
-    assert!(!host.events.others().contains(&"over".to_owned()), "it was over before the call was");
     host.events.expect("over");
     within(SOON, || host.served.join().unwrap());
 }

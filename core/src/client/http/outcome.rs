@@ -27,8 +27,8 @@ pub(super) enum Outcome<'a> {
 }
 
 impl Http {
-    /// Says with which fields a request goes out besides its own, such as a token: no error repeats those, whatever the server
-    /// answers.
+    /// Says with which fields a request goes out besides its own, such as a token: the error of a refusal repeats none of them,
+    /// whatever the server, or somebody on the way, puts into it.
     pub fn authorized_with(&mut self, exchange: ExchangeId, fields: &Headers) {
         if let Some(exchange) = self.exchanges.get_mut(&exchange) {
             exchange.credentials = fields.clone();
@@ -67,7 +67,7 @@ impl Http {
             return self.unsubscribed(now, wire, &reason, exchange.retry_after);
         }
         let outcome = match error {
-            Some(error) => Outcome::Error(error, Some(status)),
+            Some(error) => Outcome::Error(without_secrets(exchange, error), Some(status)),
             None => Outcome::Failed(refusal(exchange, status, body)),
         };
         if let (Purpose::Opening, Outcome::Failed(error)) = (purpose, &outcome)
@@ -280,6 +280,15 @@ fn repeats_secret(exchange: &Exchange, body: &str) -> bool {
 fn long_word(text: &str) -> bool {
     let words = text.split([' ', '"', ':', ',', '\r', '\n']).filter(|word| !word.is_empty());
     words.take(2).any(|word| word.len() >= 16)
+}
+
+/// The error that a refusal holds: some on the way wrap the request that they refuse into one.
+fn without_secrets(exchange: &Exchange, error: ErrorObject) -> ErrorObject {
+    let data = error.data.as_ref().map_or("", |data| data.get());
+    if repeats_secret(exchange, &error.message) || repeats_secret(exchange, data) {
+        return ErrorObject::new(error.code, "the server's error repeats credentials");
+    }
+    error
 }
 
 /// An error status whose body is no JSON-RPC error.

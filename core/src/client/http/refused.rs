@@ -11,6 +11,7 @@ use crate::dialect::Revision;
 use crate::error::CallError;
 use crate::head::ResponseHead;
 use crate::time::{Duration, Instant, Now};
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -98,6 +99,12 @@ impl Http {
     pub fn origin_of(&self, exchange: ExchangeId) -> Option<ExchangeId> {
         let held = || self.held.get(&exchange).map(|held| held.origin);
         self.exchanges.get(&exchange).map(|exchange| exchange.origin).or_else(held)
+    }
+
+    /// The origins of all exchanges that have not ended or are held.
+    pub fn origins(&self) -> BTreeSet<ExchangeId> {
+        let held = self.held.values().map(|held| held.origin);
+        self.exchanges.values().map(|exchange| exchange.origin).chain(held).collect()
     }
 
     /// Puts a held exchange aside that is for no call and no subscription, but for the session: its handshake, or its stream.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::future::poll_fn;
 use std::mem::{self, Discriminant};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mcp_proto::auth::{Config, FlowError, FlowErrorKind, Grant, Refusal, Response, Stage, Step, Url};
@@ -35,10 +36,15 @@ pub(in crate::client) struct Worker<R: Runtime> {
     told: Arc<Told>,
 }
 
-/// What was reported of renewals that failed ahead of a refusal. Nobody else hears of those, and while one cannot be had it
-/// is tried again and again: each kind of failure is news once, until it works again.
+/// What one job leaves to know to the next.
 #[derive(Default)]
-pub(super) struct Told(Mutex<Vec<Option<(Stage, Discriminant<FlowErrorKind>)>>>);
+pub(super) struct Told {
+    /// What was reported of renewals that failed ahead of a refusal. Nobody else hears of those, and while one cannot be had
+    /// it is tried again and again: each kind of failure is news once, until it works again.
+    failures: Mutex<Vec<Option<(Stage, Discriminant<FlowErrorKind>)>>>,
+    /// The grant there is could not be stored.
+    unstored: AtomicBool,
+}
 
 impl Told {
     fn is_news(&self, failure: &Failure) -> bool {
@@ -46,7 +52,7 @@ impl Told {
             Failure::Flow(error) => Some((error.stage(), mem::discriminant(error.kind()))),
             Failure::Other(_) => None,
         };
-        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
         let is_news = !told.contains(&kind);
         if is_news {
             told.push(kind);
@@ -55,7 +61,7 @@ impl Told {
     }
 
     fn forget(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.failures.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
@@ -151,13 +157,20 @@ impl<R: Runtime> Worker<R> {
 
     /// A grant that is not stored is used all the same, for as long as the client lives.
     async fn save(&self, grant: &Grant) {
-        if let Err(error) = self.options.store.save(&self.server, grant).await {
+        let saved = self.options.store.save(&self.server, grant).await;
+        self.told.unstored.store(saved.is_err(), Ordering::Relaxed);
+        if let Err(error) = saved {
             self.report(format!("a grant cannot be stored: {error}"));
         }
     }
 
     /// Keeps what came of a stored grant, unless somebody else has stored another meanwhile, or has signed out; `false` then.
     async fn replace(&self, before: &Grant, grant: &Grant) -> bool {
+        if self.told.unstored.load(Ordering::Relaxed) {
+            // That it is not there is no sign of anybody.
+            self.save(grant).await;
+            return true;
+        }
         match self.options.store.replace(&self.server, &before.access_token, grant).await {
             Ok(replaced) => replaced,
             Err(error) => {

@@ -19,7 +19,7 @@ use crate::hook;
 
 /// How long nothing is renewed early after that failed, or brought a token that has ended already.
 const PAUSE: Duration = Duration::from_secs(10);
-/// Requests of which it is remembered that they were refused.
+/// Operations that were given up, and requests that were refused, of which it is remembered without asking whether they go on.
 const REQUESTS: usize = 1_024;
 
 /// The grant of one client, and the exchanges that wait for it.
@@ -38,8 +38,9 @@ pub(in crate::client) struct Guard {
     attempts: Attempts,
     /// For which operation more scopes are being asked for.
     stepping: Option<String>,
-    /// What was refused of requests, by the first exchange of each. Those that were given up meanwhile do no harm.
+    /// What was refused of requests, by the first exchange of each; and with how many those are left out that are over.
     tried: BTreeMap<ExchangeId, Tried>,
+    room: usize,
     state: State,
     waiting: Vec<Waiting>,
     /// With what exchanges went out that are not answered yet.
@@ -59,6 +60,8 @@ pub(in crate::client) struct Guard {
     is_leaving: bool,
     /// Somebody has signed out, and nothing was asked for since: no token is to be got for what goes on by itself.
     signed_out: bool,
+    /// Something was asked for since somebody last began to sign out.
+    asked_since: bool,
 }
 
 /// Numbers of a grant and of a nonce.
@@ -175,6 +178,7 @@ impl Guard {
             attempts: Attempts::new(),
             stepping: None,
             tried: BTreeMap::new(),
+            room: REQUESTS,
             state: State::Unread,
             waiting: Vec::new(),
             sent: BTreeMap::new(),
@@ -186,11 +190,13 @@ impl Guard {
             leaving: Vec::new(),
             is_leaving: false,
             signed_out: false,
+            asked_since: false,
         })
     }
 
     /// The application asks for something: from here on somebody waits for a token, if one is needed.
     pub(in crate::client) fn asked(&mut self, now: Now, http: &mut Http) {
+        self.asked_since = true;
         if std::mem::take(&mut self.signed_out) {
             http.unpark(now);
         }
@@ -241,6 +247,11 @@ impl Guard {
                 false => Admitted::Send(Headers::new()),
             },
         }
+    }
+
+    /// Whether an exchange goes out with the token that there is.
+    pub(in crate::client) fn is_current(&self, exchange: ExchangeId) -> bool {
+        self.sent.get(&exchange).is_none_or(|sent| sent.grant == self.number)
     }
 
     /// Gives up a request that cannot be given its token: without, it would be refused, and the user asked for another that
@@ -345,7 +356,7 @@ impl Guard {
         let presented = |number| Presented::new(number).renewed(renewed);
         // Another token is on its way, or there already; that this one was refused here counts all the same.
         if is_plain && let Some(number) = number.filter(|_| !is_current || self.state == State::Busy) {
-            self.judge(&operation, origin, presented(number), &refusal);
+            self.judge(http, &operation, origin, presented(number), &refusal);
         }
         if self.state == State::Busy {
             self.wait(http, exchange, true);
@@ -367,7 +378,7 @@ impl Guard {
             return None;
         }
         self.stale = nonce.or(self.stale);
-        let verdict = self.judge(&operation, origin, presented(self.number), &refusal);
+        let verdict = self.judge(http, &operation, origin, presented(self.number), &refusal);
         let way = match verdict {
             Verdict::Prove if self.dpop.is_some() => {
                 http.repeat(now, exchange);
@@ -390,9 +401,20 @@ impl Guard {
         Some(self.begin(way, Some(refusal)))
     }
 
-    fn judge(&mut self, operation: &str, origin: ExchangeId, with: Presented, refusal: &Refusal) -> Verdict {
-        if self.tried.len() >= REQUESTS && !self.tried.contains_key(&origin) {
-            self.tried.pop_first();
+    fn judge(
+        &mut self,
+        http: &Http,
+        operation: &str,
+        origin: ExchangeId,
+        with: Presented,
+        refusal: &Refusal,
+    ) -> Verdict {
+        if self.tried.len() >= self.room {
+            // Requests that go on are as many as the client allows. None of them is forgotten, or it would begin anew with
+            // each refusal.
+            let live = http.origins();
+            self.tried.retain(|origin, _| live.contains(origin));
+            self.room = REQUESTS.max(2 * self.tried.len());
         }
         self.attempts.refused(operation, self.tried.entry(origin).or_default(), with, refusal)
     }
@@ -433,6 +455,7 @@ impl Guard {
     /// Somebody signs out.
     pub(in crate::client) fn sign_out(&mut self, answer: Answer) -> Option<Box<Job>> {
         self.leaving.push(answer);
+        self.asked_since = false;
         self.leave()
     }
 
@@ -503,7 +526,7 @@ impl Guard {
                 self.number += 1;
                 self.attempts = Attempts::new();
                 self.tried.clear();
-                self.signed_out = true;
+                self.signed_out = !self.asked_since;
                 http.clear_cache();
             }
         }

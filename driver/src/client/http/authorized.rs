@@ -53,6 +53,11 @@ impl Guarded {
                 self.forget(exchange);
                 continue;
             };
+            // The token may have been taken back, or be another, by the time that the key has signed.
+            if !self.guard.as_ref()?.is_current(exchange) && self.http.hold(now, exchange) {
+                self.http.repeat(now, exchange);
+                continue;
+            }
             let fields = match outcome {
                 Ok(fields) => fields,
                 Err(reason) => {

@@ -23,14 +23,13 @@ pub(super) struct Guarded {
 }
 
 impl Guarded {
-    /// The application asks for something.
-    pub(super) fn asked(&mut self, now: Now) -> &mut Http {
+    /// The application has asked for something.
+    pub(super) fn asked(&mut self, now: Now) {
         #[cfg(feature = "auth")]
         if let Some(guard) = &mut self.guard {
             guard.asked(now, &mut self.http);
         }
         let _ = now;
-        &mut self.http
     }
 
     pub(super) fn head(&mut self, now: Now, exchange: ExchangeId, head: ResponseHead) {

@@ -151,3 +151,22 @@ fn credentials_in_a_refusal_are_not_passed_on() {
         assert!(error.contains("HTTP status 400") && !error.to_lowercase().contains("s3cret"), "{error}");
     }
 }
+
+/// SEC: nor does one that wraps the request into an error of the protocol, whose code stays.
+#[test]
+fn credentials_in_the_error_of_a_refusal_are_not_passed_on() {
+    let legacy = config().header("Authorization", "Bearer s3cret").era(EraChoice::Legacy);
+    for (error, shown) in [
+        (r#"{"code":-32000,"message":"bad: Authorization: Bearer s3cret"}"#, None),
+        (r#"{"code":-32000,"message":"bad","data":{"authorization":"Bearer s3cret"}}"#, None),
+        (r#"{"code":-32000,"message":"bad","data":{"at":3}}"#, Some(r#"{"at":3}"#)),
+    ] {
+        let mut peer = Peer::legacy_with(legacy.clone());
+        let (pending, sent) = peer.start(&CallTool::new("a"));
+        let body = format!(r#"{{"jsonrpc":"2.0","id":null,"error":{error}}}"#);
+        peer.whole(&sent, ResponseHead::new(400), &body);
+        let CallError::Server { error, .. } = peer.take(&pending).unwrap_err() else { panic!() };
+        assert_eq!((error.code, error.data.as_ref().map(|data| data.get())), (-32000, shown));
+        assert!(!error.message.contains("s3cret"), "{error}");
+    }
+}

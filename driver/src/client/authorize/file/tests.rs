@@ -80,7 +80,7 @@ fn a_grant_can_be_forgotten() {
     assert_eq!(load(&store, "s", None), None);
 }
 
-/// AUTHX-10: what came of a grant takes the place of that grant alone, not of what somebody else has stored meanwhile, nor of
+/// B75: what came of a grant takes the place of that grant alone, not of what somebody else has stored meanwhile, nor of
 /// nothing.
 #[test]
 fn a_grant_is_replaced_by_what_came_of_it() {

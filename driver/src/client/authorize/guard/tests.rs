@@ -616,3 +616,49 @@ fn signing_out_that_is_cut_off_keeps_no_token() {
     let _pending = world.call();
     world.bare();
 }
+
+/// AUTH-66: who calls while that is under way wants to be signed in again.
+#[test]
+fn who_calls_while_somebody_signs_out_is_asked() {
+    let mut world = World::connected();
+    world.leave();
+    let _pending = world.call();
+    assert!(matches!(world.admit(at(0)).1, Admitted::Held(None)));
+    world.left();
+    let exchange = world.bare();
+    assert_eq!(way(world.refuse(at(0), exchange)), Some(Way::Authorize));
+}
+
+/// A request that a key has signed with a token which is not the one there is any more goes out with that one.
+#[test]
+fn what_was_signed_with_a_former_token_is_not_current() {
+    let mut world = World::connected();
+    let _pending = world.call();
+    let exchange = world.next();
+    assert!(world.guard.is_current(exchange));
+    world.leave();
+    world.left();
+    assert!(!world.guard.is_current(exchange));
+}
+
+/// AUTH-65: however many requests are refused meanwhile, what was tried for one that goes on is remembered.
+#[test]
+fn what_was_tried_for_a_request_that_goes_on_is_remembered() {
+    let mut world = World::connected();
+    let _long = world.call_tool("long");
+    let long = world.next();
+    assert_eq!(way(world.refuse(at(0), long)), Some(Way::Renew));
+    world.grant("t-2", true);
+    let long = world.next();
+    for _ in 0..2 * REQUESTS {
+        let pending = world.call_tool("other");
+        let exchange = world.next();
+        if world.refuse(at(0), exchange).is_some() {
+            world
+                .finish(at(0), Done::Failed { reason: "no".to_owned(), record: String::new(), denied: true });
+        }
+        assert!(world.http.take(&pending).unwrap().is_err());
+    }
+    assert!(world.guard.tried.len() <= REQUESTS);
+    assert_eq!(way(world.refuse(at(0), long)), Some(Way::Authorize));
+}
