@@ -82,7 +82,14 @@ impl Runtime for Scarce {
 
     fn spawn_process(&self, command: &Command) -> io::Result<Process<Self>> {
         let Process { stream, stderr, exit, id, .. } = self.threads.spawn_process(command)?;
-        Ok(Process { stream, stderr, exit, id })
+        Ok(Process {
+            stream,
+            stderr,
+            exit,
+            id,
+            #[cfg(windows)]
+            handle: None,
+        })
     }
 
     fn drive(&self, stream: Stream, endpoint: Arc<dyn Endpoint>) -> BoxFuture<()> {

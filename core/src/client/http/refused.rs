@@ -76,12 +76,15 @@ impl Http {
                 self.goes_on_as(now, purpose, next);
             }
         }
+        self.carry(now);
     }
 
     /// Gives up a held exchange: what it was for ends as [`CallError::Unauthorized`], with this reason and record of
     /// what was tried. Nothing happens when it is not held any more.
     pub fn give_up(&mut self, now: Now, exchange: ExchangeId, reason: &str, record: &str) {
         self.settle_held(now.mono, exchange, reason, record);
+        // It may have been a stream whose place others wait for.
+        self.carry(now.mono);
     }
 
     /// Whether an exchange is held.

@@ -515,3 +515,17 @@ fn a_change_has_its_time_from_when_it_is_sent() {
     peer.wait(1);
     assert!(matches!(peer.subscription(b).refusal(), Some(CallError::TimedOut { .. })));
 }
+
+/// Limits::connections, AUTH-05: a change that waits for the place of one which is held goes out when that is given up.
+#[test]
+fn a_change_goes_out_when_what_was_held_is_given_up() {
+    let mut peer = Peer::modern_with(connections(4).authorize(true));
+    let [(a, _), (b, _)] = [(); 2].map(|()| peer.listening());
+    peer.http.relisten(peer.now, a, resource("x:a")).unwrap();
+    let first = peer.one();
+    peer.refuse(&first, 401);
+    peer.http.relisten(peer.now, b, resource("x:b")).unwrap();
+    peer.none();
+    peer.http.give_up(peer.now, first.exchange, "no", "");
+    assert!(peer.one().body().contains("x:b"));
+}
