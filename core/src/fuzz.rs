@@ -136,8 +136,7 @@ fn unreachable(error: crate::error::ApiMisuse) {
     panic!("what was read can be written: {error}");
 }
 
-/// Decoding a type: agrees with serde_json, but that an object is no array and nesting has a bound throughout; its
-/// errors are short.
+/// Decoding a type: agrees with serde_json, but that an object is no array; its errors are short.
 fn fuzz_decode(text: &str) {
     #[derive(serde::Deserialize)]
     #[allow(dead_code)]
@@ -159,8 +158,7 @@ fn fuzz_decode(text: &str) {
             assert_eq!(raw(&ours), raw(&theirs));
         }
         Err(error) => {
-            let brackets = text.bytes().filter(|byte| matches!(byte, b'[' | b'{')).count();
-            assert!(theirs.is_err() || text.trim_start().starts_with('[') || brackets > 100);
+            assert!(theirs.is_err() || text.trim_start().starts_with('['));
             assert!(error.message.len() < 8192, "what is told is bounded");
         }
     }

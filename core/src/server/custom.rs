@@ -9,14 +9,15 @@ use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 use serde_json::value::RawValue;
 
 use super::refusal::Refusal;
 use super::resource_server::Scopes;
 use crate::dialect::METHODS;
-use crate::error::ApiMisuse;
-use crate::wire::jsonrpc;
+use crate::error::{ApiMisuse, code};
+use crate::wire::jsonrpc::{self, Note};
 
 /// A request that clients may send besides those of the protocol. It is handed out as
 /// [`Target::Custom`](super::Target::Custom).
@@ -55,11 +56,32 @@ impl CustomMethod {
     /// The value for `Mcp-Name`, if there is one.
     pub(super) fn name_in<'a>(&self, params: Option<&'a RawValue>) -> Result<Option<Cow<'a, str>>, Refusal> {
         let Some((member, params)) = self.named_by.as_deref().zip(params) else { return Ok(None) };
-        let members: BTreeMap<Cow<'a, str>, &'a RawValue> = jsonrpc::decode_at(params.get(), "params")?;
-        let Some(value) = members.get(member) else { return Ok(None) };
+        let mut named = Named { member, values: Vec::new() };
+        named.note(params);
         let path = alloc::format!("params.{member}");
-        Ok(Some(jsonrpc::decode_text(value.get(), &path)?))
+        match *named.values {
+            [] => Ok(None),
+            [value] => Ok(Some(jsonrpc::decode_text(value.get(), &path)?)),
+            // What was compared with the header may not be what is served.
+            _ => Err(Refusal::plain(code::INVALID_PARAMS, alloc::format!("{path}: occurs twice"))),
+        }
     }
+}
+
+/// The values of one member of `params`.
+struct Named<'n, 'a> {
+    member: &'n str,
+    values: Vec<&'a RawValue>,
+}
+
+impl<'a> Note<'a> for Named<'_, 'a> {
+    fn param(&mut self, name: &str, value: &'a RawValue) {
+        if name == self.member && self.values.len() < 2 {
+            self.values.push(value);
+        }
+    }
+
+    fn meta(&mut self, _: &str, _: &'a RawValue) {}
 }
 
 /// A method by name.

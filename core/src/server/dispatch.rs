@@ -114,7 +114,9 @@ impl<'a> Note<'a> for Params<'a> {
     }
 
     fn meta(&mut self, name: &str, value: &'a RawValue) {
-        self.meta.note(name, value);
+        if let Err(flaw) = self.meta.note(name, value) {
+            self.flaw = Some(flaw);
+        }
     }
 }
 

@@ -44,15 +44,17 @@ impl<'a> RequestMeta<'a> {
     /// Reads the text of a `_meta` object.
     pub fn read(text: &'a RawValue) -> Result<Self, PeerError> {
         let mut meta: Self = jsonrpc::decode_at(text.get(), "params._meta")
-            .map_err(|_| invalid("params._meta", "an object"))?;
+            .map_err(|_| invalid("params._meta", "an object in which nothing occurs twice"))?;
         meta.text = Some(text);
         Ok(meta)
     }
 
-    /// Notes a member that was found by whoever has gone through the text.
-    pub(crate) fn note(&mut self, key: &str, value: &'a RawValue) {
-        if let Some(place) = self.place(key) {
-            *place = Some(value);
+    /// Notes a member that was found by whoever has gone through the text. Fails for one that was there before: a proxy
+    /// in front may have judged one of the two, and the other would take effect.
+    pub(crate) fn note(&mut self, key: &str, value: &'a RawValue) -> Result<(), PeerError> {
+        match self.place(key).and_then(|place| place.replace(value)) {
+            Some(_) => Err(invalid(&format!("params._meta[\"{key}\"]"), "one value, found two")),
+            None => Ok(()),
         }
     }
 
@@ -247,6 +249,9 @@ impl<'de> Deserialize<'de> for RequestMeta<'de> {
                 let mut meta = RequestMeta::default();
                 while let Some(Key(key)) = map.next_key()? {
                     match meta.place(&key) {
+                        Some(place) if place.is_some() => {
+                            return Err(A::Error::custom("a member occurs twice"));
+                        }
                         Some(place) => *place = Some(map.next_value()?),
                         None => {
                             map.next_value::<IgnoredAny>()?;

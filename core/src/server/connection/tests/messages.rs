@@ -163,3 +163,20 @@ fn errors_lack_an_id_only_where_the_revision_allows_it() {
         assert_eq!(client.ask(r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#).len(), 1);
     }
 }
+
+/// Of two members nobody can tell which one somebody in between has acted on, wherever in a request they are.
+#[test]
+fn what_is_said_twice_is_refused() {
+    let meta = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}"#;
+    for (params, path) in [
+        (format!(r#""name":"add","name":"add","_meta":{{{meta}}}"#), "params.name"),
+        (format!(r#""name":null,"n\u0061me":"add","_meta":{{{meta}}}"#), "params.name"),
+        (format!(r#""name":"add","_meta":{{{meta}}},"_meta":{{{meta}}}"#), "params._meta"),
+        (format!(r#""name":"add","_meta":{{{meta},"progressToken":1,"progressToken":1}}"#), "progressToken"),
+    ] {
+        let mut client = Client::new(config());
+        let answers =
+            client.ask(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{{params}}}}}"#));
+        assert!(answers[0].contains("-32602") && answers[0].contains(path), "{answers:?}");
+    }
+}

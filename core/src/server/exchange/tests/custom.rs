@@ -33,6 +33,9 @@ fn a_method_of_ones_own_is_repeated_in_the_head() {
     assert_eq!(trip.calls.len(), 1, "nothing to repeat: {}", trip.body);
     let trip = web.ask(modern_head("acme/restock", None), &modern("1", "acme/restock", r#""shelf":1,"#));
     assert_eq!(code(&trip), -32602, "{}", trip.body);
+    let twice = modern("1", "acme/restock", r#""shelf":"A","shelf":"B","#);
+    let trip = web.ask(modern_head("acme/restock", Some("B")), &twice);
+    assert_eq!(code(&trip), -32602, "which one is served? {}", trip.body);
 }
 
 /// CAN-11: within a session, and within a batch of it, such a call is noted like others.

@@ -224,3 +224,23 @@ fn decoded_params_borrow() {
     let call: CallTool<'_> = decode(Some(raw), "params").unwrap();
     assert_eq!(call.arguments.unwrap().get().as_ptr(), json[24..].as_ptr());
 }
+
+/// What is only passed on was bounded when its message was read (`Limits::depth`); here types are, whose reading
+/// recurses.
+#[test]
+fn depth_bounds_what_is_decoded_and_not_what_is_passed_on() {
+    #[derive(Deserialize)]
+    struct Carried<'a> {
+        #[serde(borrow)]
+        raw: &'a RawValue,
+    }
+    let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+    let deep = nested(1_000);
+    let json = format!(r#"{{"raw":{deep},"ignored":{deep}}}"#);
+    assert_eq!(decode_at::<Carried<'_>>(&json, "params").unwrap().raw.get(), deep);
+    for depth in [100, 126, 127, 128, 129, 1_000] {
+        let ours = decode_at::<serde_json::Value>(&nested(depth), "params");
+        let theirs = serde_json::from_str::<serde_json::Value>(&nested(depth));
+        assert_eq!(ours.is_ok(), theirs.is_ok(), "{depth}");
+    }
+}

@@ -9,7 +9,7 @@ mod key;
 pub(super) use fault::Fault;
 
 use super::raw;
-use super::scan::Cursor;
+use super::scan::{Broken, Cursor};
 use alloc::borrow::Cow;
 use fault::Step;
 use key::Key;
@@ -18,22 +18,41 @@ use serde::de::{
 };
 use serde::{Deserialize, forward_to_deserialize_any};
 
-/// serde_json's own bound, which keeps the recursion of a type's deserializer off the end of the stack.
+/// serde_json's own bound, which keeps the recursion of a type's deserializer off the end of the stack. What is only
+/// passed on or ignored may nest deeper: that takes no recursion, and was bounded when its message was read.
 const DEPTH: usize = 127;
 
 pub(super) struct Typed<'de> {
     cursor: Cursor<'de>,
+    /// How many more arrays and objects may be open.
+    depth: usize,
 }
 
 impl<'de> Typed<'de> {
     pub(super) const fn new(json: &'de str) -> Self {
-        Self { cursor: Cursor::new(json, DEPTH) }
+        Self { cursor: Cursor::new(json, usize::MAX), depth: DEPTH }
     }
 
     pub(super) fn read<T: Deserialize<'de>>(mut self) -> Result<T, Fault> {
         let value = T::deserialize(&mut self)?;
         self.cursor.end()?;
         Ok(value)
+    }
+
+    /// Enters an array or object.
+    fn open(&mut self, bracket: u8) -> Result<(), Fault> {
+        self.cursor.open(bracket)?;
+        self.depth = self.depth.checked_sub(1).ok_or(Broken::Deep)?;
+        Ok(())
+    }
+
+    /// Leaves it, if this is its end.
+    fn close(&mut self, bracket: u8) -> Result<(), Fault> {
+        if !self.cursor.close(bracket) {
+            return Err(Fault::surplus());
+        }
+        self.depth += 1;
+        Ok(())
     }
 
     fn number<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Fault> {
@@ -65,15 +84,15 @@ impl<'de> Deserializer<'de> for &mut Typed<'de> {
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         match self.cursor.peek() {
             Some(b'{') => {
-                self.cursor.open(b'{')?;
+                self.open(b'{')?;
                 let value =
                     visitor.visit_map(Members { typed: self, first: true, name: Cow::Borrowed("") })?;
-                if self.cursor.close(b'}') { Ok(value) } else { Err(Fault::surplus()) }
+                self.close(b'}').map(|()| value)
             }
             Some(b'[') => {
-                self.cursor.open(b'[')?;
+                self.open(b'[')?;
                 let value = visitor.visit_seq(Elements { typed: self, next: 0 })?;
-                if self.cursor.close(b']') { Ok(value) } else { Err(Fault::surplus()) }
+                self.close(b']').map(|()| value)
             }
             Some(b'"') => match self.string()? {
                 Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
@@ -116,9 +135,9 @@ impl<'de> Deserializer<'de> for &mut Typed<'de> {
         match self.cursor.peek() {
             Some(b'"') => visitor.visit_enum(self.string()?.into_deserializer()),
             Some(b'{') => {
-                self.cursor.open(b'{')?;
+                self.open(b'{')?;
                 let value = visitor.visit_enum(Variant { typed: self, name: Cow::Borrowed("") })?;
-                if self.cursor.close(b'}') { Ok(value) } else { Err(Fault::surplus()) }
+                self.close(b'}').map(|()| value)
             }
             _ => Err(Fault::found(fault::one_of(variants), raw::kind_name(self.cursor.value()?))),
         }
