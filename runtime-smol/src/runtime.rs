@@ -1,8 +1,11 @@
 //! smol as a runtime of the driver.
 
+use std::future::{Future, poll_fn};
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use async_io::{Async, Timer};
@@ -51,9 +54,18 @@ impl Runtime for Smol {
     }
 
     fn give_way(&self) -> BoxFuture<()> {
-        // The executor runs what is woken two hundred times before it looks for streams. It looks for timers with them, and
-        // one that is not due yet when it is made is found then.
-        self.sleep_until(self.now().mono + Duration::from_micros(20))
+        // The executor runs what is woken two hundred times before it looks for streams. Timers it finds only when it
+        // does, and this one is never found before: if it is due by the time it is made, another is.
+        let mut timer: Option<Timer> = None;
+        Box::pin(poll_fn(move |cx| match &mut timer {
+            Some(timer) => Pin::new(timer).poll(cx).map(drop),
+            timer => loop {
+                let timer = timer.insert(Timer::after(Duration::from_micros(20)));
+                if Pin::new(timer).poll(cx).is_pending() {
+                    return Poll::Pending;
+                }
+            },
+        }))
     }
 
     fn connect(&self, address: SocketAddr, _: Duration) -> BoxFuture<io::Result<Stream>> {
