@@ -54,9 +54,14 @@ pub struct Limits {
     /// Interval of keep-alive comments on an idle event stream. Default 15 s.
     pub keep_alive_comment: Duration,
     /// Requests in flight on one connection or session, and messages in one batch. Default 1,024; a further
-    /// request, or a longer batch, is refused with an error and the connection lives. Each holds its
-    /// [`message`](Self::message), so for clients that send large ones this times that is what a connection may come to.
+    /// request, or a longer batch, is refused with an error and the connection lives. On a byte stream they hold
+    /// [`in_flight_bytes`](Self::in_flight_bytes) together; over HTTP each has a connection, and holds its
+    /// [`message`](Self::message).
     pub in_flight: usize,
+    /// The parameters of the requests in flight on one byte stream together. Default 64 MiB; a further request that
+    /// would pass it is refused with an error and the connection lives. Less than [`message`](Self::message) refuses
+    /// requests that nothing else would.
+    pub in_flight_bytes: usize,
     /// Requests of legacy sessions that go on although the connection of their client is gone (HTTPL-23), in all sessions
     /// of an HTTP server. Default 256, each with its message and whatever its handler holds; a further one is
     /// cancelled, which its client is told if it comes back.
@@ -225,6 +230,7 @@ impl Default for Limits {
             all_event_bytes: 64 << 20,
             keep_alive_comment: Duration::from_secs(15),
             in_flight: 1_024,
+            in_flight_bytes: 64 << 20,
             unattended: 256,
             ask: Duration::from_secs(600),
             asks: 1_024,

@@ -530,6 +530,14 @@ pub(super) fn too_many(in_flight: usize) -> Refusal {
         .with_status(503)
 }
 
+/// The same for what the requests hold.
+pub(super) fn too_much(bytes: usize) -> Refusal {
+    Refusal::plain(
+        code::INTERNAL,
+        alloc::format!("the requests in flight are longer than {bytes} bytes together"),
+    )
+}
+
 /// Whether a batch of so many messages is read: each can cost an answer and something to be told, and the
 /// shortest message is one byte.
 pub(super) fn admit_batch(config: &Config, messages: usize) -> Result<(), Refusal> {

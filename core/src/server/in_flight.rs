@@ -31,6 +31,8 @@ pub(super) struct Running {
     sequel: Option<Sequel>,
     /// Whether its result may ask for input.
     may_require_input: bool,
+    /// The length of its parameters.
+    size: usize,
 }
 
 impl Running {
@@ -61,6 +63,8 @@ pub(super) enum Sequel {
 #[derive(Debug, Default)]
 pub(super) struct InFlight {
     running: Vec<Running>,
+    /// The length of the parameters of all of them.
+    size: usize,
     last: u64,
 }
 
@@ -68,6 +72,8 @@ impl InFlight {
     /// Notes that `call` runs, and names it.
     pub(super) fn begin(&mut self, call: &Call, batch: Option<u64>, sequel: Option<Sequel>) -> CallId {
         let id = self.next();
+        let size = call.text.len();
+        self.size += size;
         self.running.push(Running {
             id,
             request: call.request.clone(),
@@ -80,6 +86,7 @@ impl InFlight {
                 .then(|| call.target.clone()),
             sequel,
             may_require_input: call.revision.dialect().result_type && call.target.may_require_input(),
+            size,
         });
         id
     }
@@ -104,6 +111,7 @@ impl InFlight {
             target: Some(target),
             sequel: None,
             may_require_input: false,
+            size: 0,
         });
         id
     }
@@ -180,13 +188,13 @@ impl InFlight {
     /// The call is over: takes it out. `None` for one that is unknown or over already.
     pub(super) fn finish(&mut self, id: CallId) -> Option<Running> {
         let place = self.place(id)?;
-        Some(self.running.remove(place))
+        Some(self.remove(place))
     }
 
     /// Takes out the call that answers `request`.
     pub(super) fn cancel(&mut self, request: &RequestId) -> Option<Running> {
         let place = self.running.iter().position(|running| running.request == *request)?;
-        Some(self.running.remove(place))
+        Some(self.remove(place))
     }
 
     /// The call that began first.
@@ -196,7 +204,13 @@ impl InFlight {
 
     /// Takes out any call.
     pub(super) fn pop(&mut self) -> Option<Running> {
-        if self.running.is_empty() { None } else { Some(self.running.remove(0)) }
+        if self.running.is_empty() { None } else { Some(self.remove(0)) }
+    }
+
+    fn remove(&mut self, place: usize) -> Running {
+        let running = self.running.remove(place);
+        self.size -= running.size;
+        running
     }
 
     pub(super) fn contains(&self, request: &RequestId) -> bool {
@@ -205,6 +219,11 @@ impl InFlight {
 
     pub(super) fn len(&self) -> usize {
         self.running.len()
+    }
+
+    /// What their parameters come to, in bytes.
+    pub(super) fn size(&self) -> usize {
+        self.size
     }
 
     pub(super) fn is_empty(&self) -> bool {

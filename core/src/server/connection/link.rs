@@ -264,6 +264,9 @@ impl Link {
                 if self.calls.len() >= config.limits.in_flight {
                     return Err(dispatch::too_many(config.limits.in_flight));
                 }
+                if self.calls.size().saturating_add(whole.len()) > config.limits.in_flight_bytes {
+                    return Err(dispatch::too_much(config.limits.in_flight_bytes));
+                }
                 let sequel = match draft.own() {
                     Some(Plan::Initialize(params)) => {
                         Some(Sequel::Open(Box::new(dispatch::open(&config, (**params).clone(), 0)?)))

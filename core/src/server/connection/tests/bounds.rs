@@ -27,6 +27,35 @@ fn in_flight_is_bounded() {
     client.call(&legacy_call("5"));
 }
 
+/// What requests in flight hold together is bounded, reached exactly and passed by one byte; the connection lives on,
+/// and whatever ends a call makes room again.
+#[test]
+fn requests_in_flight_are_bounded_in_bytes() {
+    let size = r#"{"name":"add","arguments":{"a":"x"}}"#.len();
+    let limits = limits(|limits| limits.in_flight_bytes = 2 * size);
+    let call = |id: &str, text: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"add","arguments":{{"a":"{text}"}}}}}}"#
+        )
+    };
+    let refused = |id: &str| {
+        error(id, -32603, &format!("the requests in flight are longer than {} bytes together", 2 * size))
+    };
+    let mut client = Client::legacy(config().limits(limits), V);
+    let (first, _) = client.call(&call("1", "x"));
+    assert_eq!(client.ask(&call("2", "xx")), [refused("2")]);
+    client.call(&call("3", "x"));
+    assert_eq!(client.ask(&call("4", "")), [refused("4")]);
+    assert_eq!(client.ask(r#"{"jsonrpc":"2.0","id":5,"method":"ping"}"#).len(), 1);
+    client.server.respond(now(), first, &text("x"));
+    client.received();
+    client.call(&call("6", "x"));
+    client.send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}"#);
+    client.outputs();
+    client.call(&call("7", "x"));
+    assert_eq!(client.ask(&call("8", "")), [refused("8")]);
+}
+
 /// Backpressure: a peer that does not read is not served until it does, and loses nothing.
 #[test]
 fn input_waits_while_too_much_is_to_be_sent() {
