@@ -1,10 +1,12 @@
 //! Bodies of the fuzz targets: any input in any order at any time, and never a panic, never more than the
 //! bounds, never a byte that is not a message. Not part of the API.
 
+mod grammar;
 #[cfg(test)]
 mod tests;
 mod transcript;
 
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
@@ -88,8 +90,11 @@ impl<'a> Script<'a> {
         bytes
     }
 
-    fn message(&mut self) -> &'static str {
-        MESSAGES[usize::from(self.byte()) % MESSAGES.len()]
+    fn message(&mut self) -> Cow<'static, str> {
+        match self.byte() {
+            232.. => grammar::message(self).into(),
+            choice => MESSAGES[usize::from(choice) % MESSAGES.len()].into(),
+        }
     }
 }
 
@@ -153,6 +158,7 @@ fn principal(choice: u8) -> Principal {
 fn small() -> Limits {
     let mut limits = Limits::default();
     (limits.message, limits.transmit, limits.in_flight) = (1_024, 512, 2);
+    limits.in_flight_bytes = 256;
     (limits.notifications, limits.depth, limits.sessions, limits.asks) = (2, 16, 2, 2);
     (limits.listens, limits.watched) = (2, 1);
     limits
@@ -444,7 +450,7 @@ fn run_exchange(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
             23 => match script.byte() {
                 choice @ 0..150 => {
                     let sender = (choice % 2 == 0).then(|| Arc::new(principal(choice / 2)));
-                    exchange.handle_message(now, script.message(), sender);
+                    exchange.handle_message(now, &script.message(), sender);
                 }
                 150..160 => exchange.handle_sse(now, SseAnswer::Stalled),
                 160..200 => exchange.handle_sse(now, SseAnswer::Done),

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::wire::inflate::gzip;
+use std::vec;
 
 fn compressed(kind: &str) -> ResponseHead {
     let mut head = ResponseHead::new(200);
@@ -55,6 +56,48 @@ fn what_a_body_comes_to_is_bounded() {
         peer.none();
         peer.is_empty();
     }
+}
+
+/// What `count` bytes of blanks come to: one of them, then copies of it, 258 at a time, 13 bits each.
+fn bomb(count: usize) -> Vec<u8> {
+    let (mut out, mut bits, mut held) = (vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3], 0_u32, 0);
+    let mut put = |out: &mut Vec<u8>, code: u32, length: u32| {
+        // Huffman codes are written from their first bit on, into bytes from the last bit on.
+        for place in (0..length).rev() {
+            bits |= (code >> place & 1) << held;
+            held += 1;
+            if held == 8 {
+                out.push(bits as u8);
+                (bits, held) = (0, 0);
+            }
+        }
+    };
+    // The last block, of fixed codes; its kind is a number and not a code.
+    put(&mut out, 0b110, 3);
+    put(&mut out, 0b0011_0000 + u32::from(b' '), 8);
+    (0..count / 258).for_each(|_| put(&mut out, 0b1100_0101 << 5, 13));
+    out
+}
+
+/// A body of 1 GiB in 7 MiB is given up after a sixteenth of it, by the default bounds, and nothing is kept.
+#[test]
+fn a_gibibyte_in_a_small_body_is_refused_early() {
+    let body = bomb(1 << 30);
+    let mut peer = Peer::modern();
+    let (pending, sent) = peer.start(&CallTool::new("a"));
+    peer.head(&sent, compressed("application/json"));
+    let pieces = body.chunks(1 << 14);
+    let all = pieces.len();
+    let taken = pieces.take_while(|piece| {
+        peer.http.handle_body(peer.now, sent.exchange, piece);
+        peer.http.take(&pending).is_none_or(|outcome| {
+            assert_eq!(outcome.map(drop), Err(CallError::TooLarge { limit: Limits::default().message }));
+            false
+        })
+    });
+    assert!(taken.count() <= all / 128);
+    assert_eq!(peer.aborted(), [sent.exchange]);
+    peer.is_empty();
 }
 
 /// Events are told as they come, and a stream may come to more than the bound, but not between two messages.

@@ -35,6 +35,32 @@ fn an_event_that_does_not_end_costs_no_more_than_its_length() {
     }
 }
 
+/// A server that sends a byte a second keeps no call alive, whatever the byte is part of: nothing but progress does.
+#[test]
+fn a_byte_a_second_keeps_no_call_alive() {
+    for kind in ["application/json", "text/event-stream"] {
+        let mut peer = Peer::modern();
+        let (call, sent) = peer.start(&CallTool::new("a"));
+        let mut head = ResponseHead::new(200);
+        head.headers.push("Content-Type", kind);
+        peer.head(&sent, head);
+        let bytes = if kind == "application/json" { " " } else { ":\n" };
+        let mut seconds = 0;
+        let outcome = loop {
+            peer.body(&sent, bytes);
+            peer.wait(1_000);
+            seconds += 1;
+            if let Some(outcome) = peer.http.take(&call) {
+                break outcome;
+            }
+        };
+        assert!(matches!(outcome, Err(CallError::TimedOut { .. })), "{outcome:?}");
+        assert_eq!(seconds, Limits::default().request.as_secs());
+        assert_eq!(peer.aborted(), [sent.exchange]);
+        peer.is_empty();
+    }
+}
+
 /// SSE-07: an id goes into a header of ours, so it is short and of printable ASCII, or none.
 #[test]
 fn an_id_that_is_fit_for_no_header_is_not_sent_back() {

@@ -2,6 +2,16 @@ use super::*;
 
 /// A whole visit to a legacy server, its stream cut in two at `split` and the rest byte by byte or whole.
 fn visit(split: usize, bytewise: bool, drain: bool, spurious: bool) -> (Vec<HttpOutput>, String) {
+    visit_at(at, split, bytewise, drain, spurious)
+}
+
+fn visit_at(
+    at: fn(u64) -> Now,
+    split: usize,
+    bytewise: bool,
+    drain: bool,
+    spurious: bool,
+) -> (Vec<HttpOutput>, String) {
     let endpoint = Endpoint::parse("http://localhost:1/mcp").unwrap();
     let mut http = Http::new(at(0), Arc::new(config().era(EraChoice::Legacy)), endpoint, Seed::new([9; 32]));
     let call = http.start(at(0), &CallTool::new("a"), CallOptions::new().progress()).unwrap();
@@ -69,6 +79,13 @@ fn the_transcript_does_not_depend_on_pieces_polling_or_spurious_timeouts() {
     for split in 0..420 {
         assert_eq!(visit(split, false, split % 2 == 0, split % 3 == 0), expected, "split at {split}");
     }
+}
+
+/// A clock on the wall that is set forward and back by years changes nothing: time is counted by the other one.
+#[test]
+fn the_transcript_does_not_depend_on_the_time_of_day() {
+    let jumping = |ms: u64| Now::new(at(ms).mono, Duration::from_secs(4_000_000_000 * (ms % 3)));
+    assert_eq!(visit_at(jumping, 100, true, true, true), visit(100, true, true, true));
 }
 
 #[test]

@@ -1,7 +1,12 @@
 use super::*;
+use crate::time::Duration;
 
 /// A call with progress, log messages and a result, from the first byte of its request to its end.
 fn visit(piece: usize, drain: bool, spurious: bool) -> (String, String) {
+    visit_at(at, piece, drain, spurious)
+}
+
+fn visit_at(at: fn(u64) -> Now, piece: usize, drain: bool, spurious: bool) -> (String, String) {
     let web = Web::new(config());
     let meta = r#""progressToken":"p","io.modelcontextprotocol/logLevel":"info","#;
     let body = modern_call(meta);
@@ -58,6 +63,13 @@ fn the_transcript_does_not_depend_on_pieces_draining_or_spurious_timeouts() {
             assert_eq!(visit(piece, drain, spurious), expected, "{piece} {drain} {spurious}");
         }
     }
+}
+
+/// A clock on the wall that is set forward and back by years changes nothing: time is counted by the other one.
+#[test]
+fn the_transcript_does_not_depend_on_the_time_of_day() {
+    let jumping = |ms: u64| Now::new(at(ms).mono, Duration::from_secs(4_000_000_000 * (ms % 3)));
+    assert_eq!(visit_at(jumping, 1, true, true), visit(1, true, true));
 }
 
 /// Calls, requests and answers that the exchange does not know, before and while it runs.
