@@ -38,6 +38,9 @@ targets! {
     seal => server::fuzz::fuzz_seal,
     client_connection => client::fuzz::fuzz_connection,
     client_http => client::fuzz::fuzz_http,
+    beside_hyper_requests => mcp_differential::fuzz_requests,
+    beside_hyper_responses => mcp_differential::fuzz_responses,
+    beside_eventsource => mcp_differential::fuzz_events,
 }
 
 /// What `fuzz/` runs, what it starts from and what is replayed here are the same.
