@@ -11,6 +11,7 @@ pub mod kit;
 pub mod requirements;
 pub mod rig;
 pub mod scenarios;
+pub mod soak;
 pub mod stage;
 pub mod support;
 
@@ -77,6 +78,12 @@ macro_rules! parity {
                 tokens_are_checked_however_many_handlers_block, threads_are_there_however_many_servers_block;
             groups: calls_find_the_server_that_is_meant, one_failing_server_does_not_take_the_rest_down,
                 a_batch_runs_at_once_and_keeps_its_order, a_group_is_made_of_a_file;
+            faults: a_child_that_dies_at_any_byte_hangs_nobody, a_server_that_is_killed_at_any_byte_hangs_nobody,
+                a_client_that_is_killed_at_any_byte_leaves_nothing, a_server_ends_with_its_client_at_any_byte,
+                a_line_without_measure_costs_a_message, a_server_that_talks_without_measure_is_understood,
+                unknown_responses_are_nothing, a_storm_of_cancellations_passes,
+                a_full_disk_keeps_no_client_from_its_token, a_full_disk_costs_resumption_only,
+                a_client_out_of_descriptors_says_so;
             hooks: hooks_see_every_request, hooks_may_refuse_every_request, sessions_are_the_same_with_hooks;
             sealed: a_call_goes_on_wherever_its_key_is, a_state_is_for_its_audience, a_codec_of_ones_own_is_asked,
                 a_ring_without_keys_does_not_serve;

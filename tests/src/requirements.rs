@@ -153,6 +153,20 @@ fn read(root: &Path) -> io::Result<Read> {
             None => {}
         }
     }
+    let mut named = Named::new();
+    each_test(root, |path, name, docs| {
+        for id in ids(docs) {
+            named.entry(id).or_default().insert((path.to_owned(), name.to_owned()));
+        }
+    })?;
+    Ok(Read { requirements, faults, named, elsewhere })
+}
+
+/// Tells of each test of the repository: its file, its name, and what it says of itself.
+///
+/// # Errors
+/// When something cannot be read.
+pub fn each_test(root: &Path, mut tell: impl FnMut(&str, &str, &str)) -> io::Result<()> {
     let mut files = Vec::new();
     for folder in
         ["core", "driver", "runtime-blocking", "runtime-smol", "runtime-tokio", "tests", "conformance"]
@@ -160,12 +174,11 @@ fn read(root: &Path) -> io::Result<Read> {
         sources(&root.join(folder), &mut files)?;
     }
     files.sort();
-    let mut named = Named::new();
     for file in files {
         let path = file.strip_prefix(root).unwrap_or(&file).to_string_lossy().replace('\\', "/");
-        scan(&path, &fs::read_to_string(&file)?, &mut named);
+        scan(&path, &fs::read_to_string(&file)?, &mut tell);
     }
-    Ok(Read { requirements, faults, named, elsewhere })
+    Ok(())
 }
 
 /// A line of the list: `TOOL-07 MUST* server both suite | pages | text`.
@@ -197,8 +210,8 @@ fn sources(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// Finds the tests of a file, and what they name. Functions of `tests/src/scenarios` are tests, too.
-fn scan(path: &str, source: &str, named: &mut Named) {
+/// Finds the tests of a file. Functions of `tests/src/scenarios` are tests, too.
+fn scan(path: &str, source: &str, tell: &mut impl FnMut(&str, &str, &str)) {
     let scenario = path.starts_with("tests/src/scenarios/");
     let (mut docs, mut test) = (String::new(), scenario);
     for line in source.lines().map(str::trim) {
@@ -209,9 +222,7 @@ fn scan(path: &str, source: &str, named: &mut Named) {
             test |= line.contains("test]") || line.contains("test(") || line.contains("(doctest)");
         } else {
             if test && let Some(name) = function(line) {
-                for id in ids(&docs) {
-                    named.entry(id).or_default().insert((path.to_owned(), name.to_owned()));
-                }
+                tell(path, name, &docs);
             }
             docs.clear();
             test = scenario;
@@ -358,11 +369,11 @@ mod tests {
 
     #[test]
     fn only_functions_that_are_tests_count() {
-        let source = "/// RES-01\nfn helper() {}\n\n/// RES-02:\n/// RES-03\n#[test]\nfn shown() {}\n";
-        let mut named = Named::new();
-        scan("core/src/x.rs", source, &mut named);
-        assert_eq!(named.keys().collect::<Vec<_>>(), ["RES-02", "RES-03"]);
-        scan("tests/src/scenarios/x.rs", "/// RES-04\npub fn played<K: Kit>() {}\n", &mut named);
-        assert!(named["RES-04"].contains(&("tests/src/scenarios/x.rs".into(), "played".into())));
+        let mut told = Vec::new();
+        let mut tell = |path: &str, name: &str, docs: &str| told.push(format!("{path} {name} {docs:?}"));
+        let source = "/// A\nfn helper() {}\n\n/// B:\n/// C\n#[test]\nfn shown() {}\n";
+        scan("core/src/x.rs", source, &mut tell);
+        scan("tests/src/scenarios/x.rs", "/// D\npub fn played<K: Kit>() {}\n", &mut tell);
+        assert_eq!(told, ["core/src/x.rs shown \" B: C \"", "tests/src/scenarios/x.rs played \" D \""]);
     }
 }

@@ -1,4 +1,4 @@
-//! The rig as a program of its own: `mcp-rig tokio|smol|blocking --stdio|--http|--parent|--clients URL [--legacy-only|--asks|--changeable]`.
+//! The rig as a program of its own: `mcp-rig tokio|smol|blocking --stdio|--http|--parent|--clients URL|--starved URL [--legacy-only|--asks|--changeable|--soak]`.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -6,7 +6,8 @@ use std::sync::Arc;
 use mcp_driver::{CallError, Calls, Era, EraChoice, Error, Limits, Runtime};
 use mcp_tests::kit::{Client, Kit, Reply};
 use mcp_tests::rig::{Census, server};
-use mcp_tests::scenarios::asks;
+use mcp_tests::scenarios::{asks, faults};
+use mcp_tests::soak;
 use mcp_tests::support::{Gate, eventually};
 use mcp_tests::{OnBlocking, OnSmol, OnTokio};
 use serde_json::json;
@@ -16,6 +17,7 @@ fn main() -> Result<(), Error> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["tokio", "--clients", url] => clients::<OnTokio>(url),
+        ["tokio", "--starved", url] => starved::<OnTokio>(url),
         ["tokio", "--parent"] => parent::<OnTokio>(),
         ["tokio", flags @ ..] => {
             // One thread: what blocks it blocks everything.
@@ -29,6 +31,7 @@ fn main() -> Result<(), Error> {
             })
         }
         ["smol", "--clients", url] => clients::<OnSmol>(url),
+        ["smol", "--starved", url] => starved::<OnSmol>(url),
         ["smol", "--parent"] => parent::<OnSmol>(),
         ["smol", flags @ ..] => smol::block_on(async {
             let server = rig::<mcp_smol::Smol>(flags);
@@ -38,6 +41,7 @@ fn main() -> Result<(), Error> {
             }
         }),
         ["blocking", "--clients", url] => clients::<OnBlocking>(url),
+        ["blocking", "--starved", url] => starved::<OnBlocking>(url),
         ["blocking", "--parent"] => parent::<OnBlocking>(),
         ["blocking", flags @ ..] => {
             let server = rig::<mcp_blocking::Threads>(flags);
@@ -54,7 +58,11 @@ fn rig<R: Runtime>(flags: &[&str]) -> mcp_driver::Server<R> {
     if flags.contains(&"--asks") {
         return asks::server(&Arc::default()).on_error(|report| eprintln!("{report}"));
     }
-    let mut server = server(|event| eprintln!("{event}"), &Gate::default());
+    let mut server = if flags.contains(&"--soak") {
+        soak::server().on_error(|report| eprintln!("{report}"))
+    } else {
+        server(|event| eprintln!("{event}"), &Gate::default())
+    };
     if let [.., "--transmit", most] = flags {
         let mut limits = Limits::default();
         limits.transmit = most.parse().unwrap();
@@ -123,6 +131,26 @@ fn clients<K: Kit>(url: &str) -> Result<(), Error> {
     });
     println!("nothing left");
     Ok(())
+}
+
+/// A client in a process that has no descriptors left for a while.
+fn starved<K: Kit>(url: &str) -> Result<(), Error> {
+    let _entered = K::enter();
+    let builder = || Client::<K>::builder("starved", "1").era(EraChoice::Modern);
+    let client = K::wait(builder().http(url))?;
+    talk::<K>(&client)?;
+    let taken = faults::Exhausted::take();
+    talk::<K>(&client)?;
+    let child = mcp_driver::Command::new(std::env::current_exe().unwrap()).args([K::NAME, "--stdio"]);
+    for refused in [K::wait(builder().http(url)), K::wait(builder().spawn(child))] {
+        let error = refused.unwrap_err().to_string();
+        assert!(error.contains("Too many open files"), "{error}");
+    }
+    drop(taken);
+    let again = K::wait(builder().http(url))?;
+    talk::<K>(&again)?;
+    K::wait(again.close())?;
+    K::wait(client.close())
 }
 
 fn talk<K: Kit>(client: &Client<K>) -> Result<(), CallError> {

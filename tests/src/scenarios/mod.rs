@@ -11,6 +11,7 @@ pub mod connecting;
 pub mod content;
 pub mod crowded;
 pub mod dialing;
+pub mod faults;
 pub mod features;
 pub mod grants;
 pub mod groups;

@@ -156,3 +156,41 @@ fn writers_wait_for_each_other() {
         assert!(load(&store, &format!("s{}-{}", server / 8, server % 8), None).is_some());
     }
 }
+
+/// Where `with_no_place_on_the_disk` finds its folder.
+#[cfg(unix)]
+const FULL: &str = "MCP_TEST_FULL_DISK";
+
+/// AUTH-70: without a place on the disk saving is an error, and what there was is still there. Files may have no byte there,
+/// which is as good as a full disk, and only for a process of its own.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_is_an_error_and_keeps_what_there_was() {
+    let folder = Folder::new("full");
+    save(&folder.store(), "s", &grant("https://a.example", "a1"));
+    let test = format!("{}::with_no_place_on_the_disk", module_path!().split_once("::").unwrap().1);
+    let output = std::process::Command::new("sh")
+        .args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$@\"", "sh"])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", &test, "--ignored", "--nocapture"])
+        .env(FULL, &folder.0)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{output:?}");
+    save(&folder.store(), "s", &grant("https://a.example", "a3"));
+    assert_eq!(load(&folder.store(), "s", None).as_deref(), Some("a3"));
+}
+
+#[cfg(unix)]
+#[test]
+#[ignore = "a part of the test above, which runs it where files cannot grow"]
+fn with_no_place_on_the_disk() {
+    let Some(folder) = std::env::var_os(FULL) else { return };
+    let store = FileStore::new(PathBuf::from(folder).join("grants.json"));
+    let error = block_on(store.save("s", &grant("https://a.example", "a2"))).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+    assert_eq!(load(&store, "s", None).as_deref(), Some("a1"));
+    block_on(store.remove("s", "https://a.example")).unwrap_err();
+    assert_eq!(load(&store, "s", None).as_deref(), Some("a1"));
+}
