@@ -43,7 +43,8 @@ fn limits() -> Limits {
     limits.keep_alive = Duration::from_secs(5);
     limits.session_idle = Duration::from_secs(8);
     limits.keep_alive_comment = Duration::from_secs(1);
-    limits.ask = Duration::from_secs(4);
+    // An answer may have to wait behind a line of 64 MiB.
+    limits.ask = Duration::from_secs(15);
     limits.accepted = 512;
     limits.unattended = 64;
     limits.sessions = 256;

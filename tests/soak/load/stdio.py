@@ -67,12 +67,13 @@ class Peer:
 
     async def request(self, method, params):
         id = fresh()
-        self.waiting[id] = asyncio.get_running_loop().create_future()
+        # Its answer may come before all is written that others write.
+        answered = self.waiting[id] = asyncio.get_running_loop().create_future()
         build = mcp.modern if self.modern else mcp.request
         if not self.modern and method == "tools/call":
             params = {**params, "_meta": {"progressToken": id}}
         await self.write(build(id, method, params))
-        answer = await asyncio.wait_for(self.waiting[id], PATIENCE)
+        answer = await asyncio.wait_for(answered, PATIENCE)
         if self.modern and method == "tools/call" and answer["result"].get("resultType") == "input_required":
             return await self.request(method, {**params, **mcp.reply_to(answer["result"], "somebody")})
         return {**answer, "before": self.progress.pop(id, [])}

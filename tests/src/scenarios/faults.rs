@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use mcp_driver::auth::{GrantStore, MemoryStore};
-use mcp_driver::proto::auth::Grant;
+use mcp_driver::proto::auth::{Grant, Secret};
 use mcp_driver::proto::server::{Event, EventStore, StreamId};
 use mcp_driver::{BoxFuture, CallError, EraChoice, SessionId};
 use serde_json::json;
@@ -312,6 +312,10 @@ impl GrantStore for FullGrants {
     }
 
     fn save(&self, _: &str, _: &Grant) -> BoxFuture<std::io::Result<()>> {
+        full()
+    }
+
+    fn replace(&self, _: &str, _: &Secret, _: &Grant) -> BoxFuture<std::io::Result<bool>> {
         full()
     }
 
