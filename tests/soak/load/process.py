@@ -6,8 +6,8 @@ from pathlib import Path
 from statistics import median
 
 
-POOLS = ("mcp-pool", "blocking-", "tokio-")
-"""What the threads are called that runtimes keep for whatever may block."""
+POOLS = ("mcp-pool", "blocking-", "smol-", "tokio-")
+"""What the threads are called that runtimes start when they are needed, and keep."""
 
 
 class Watch:
