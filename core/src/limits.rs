@@ -58,7 +58,7 @@ pub struct Limits {
     /// [`in_flight_bytes`](Self::in_flight_bytes) together; over HTTP each has a connection, and holds its
     /// [`message`](Self::message).
     pub in_flight: usize,
-    /// The parameters of the requests in flight on one byte stream together. Default 64 MiB; a further request that
+    /// The parameters and ids of the requests in flight on one byte stream together. Default 64 MiB; a further request that
     /// would pass it is refused with an error and the connection lives. Less than [`message`](Self::message) refuses
     /// requests that nothing else would.
     pub in_flight_bytes: usize,

@@ -18,6 +18,7 @@ use super::config::{Config, Transport};
 use super::custom::TOLD;
 use super::find;
 use super::headers;
+use super::params::Params;
 use super::refusal::Refusal;
 use super::session::SessionState;
 use super::subscription;
@@ -34,91 +35,7 @@ use crate::model::meta::RequestMeta;
 use crate::model::{In, Json};
 use crate::text;
 use crate::wanted::Wanted;
-use crate::wire::jsonrpc::{self, Note, Notification, ProgressToken, Request, RequestId};
-
-/// The members of `params` that any method here looks at, noted when the message was read; each is decoded when its
-/// method asks for it.
-#[derive(Default)]
-pub(super) struct Params<'a> {
-    raw_meta: Option<&'a RawValue>,
-    pub(super) name: Option<&'a RawValue>,
-    pub(super) uri: Option<&'a RawValue>,
-    pub(super) arguments: Option<&'a RawValue>,
-    pub(super) reference: Option<&'a RawValue>,
-    pub(super) argument: Option<&'a RawValue>,
-    pub(super) context: Option<&'a RawValue>,
-    cursor: Option<&'a RawValue>,
-    level: Option<&'a RawValue>,
-    input_responses: Option<&'a RawValue>,
-    request_state: Option<&'a RawValue>,
-    pub(super) meta: RequestMeta<'a>,
-    /// What is wrong with them as a whole.
-    flaw: Option<PeerError>,
-}
-
-impl<'a> Params<'a> {
-    /// Those of a message that somebody else has read.
-    pub(super) fn of(params: Option<&'a RawValue>) -> Self {
-        let mut noted = Self::default();
-        if let Some(params) = params {
-            noted.note(params);
-        }
-        noted
-    }
-
-    /// The same, if they can be relied on. What is null is not there.
-    pub(super) fn checked(mut self) -> Result<Self, Refusal> {
-        if let Some(flaw) = self.flaw {
-            return Err(flaw.into());
-        }
-        let Self { raw_meta, name, uri, arguments, reference, argument, context, cursor, level, .. } =
-            &mut self;
-        for place in [raw_meta, name, uri, arguments, reference, argument, context, cursor, level] {
-            *place = place.filter(|value| value.get() != "null");
-        }
-        for place in [&mut self.input_responses, &mut self.request_state] {
-            *place = place.filter(|value| value.get() != "null");
-        }
-        if let Some(text) = self.raw_meta {
-            self.meta.note_text(text)?;
-        }
-        Ok(self)
-    }
-
-    fn place(&mut self, name: &str) -> Option<&mut Option<&'a RawValue>> {
-        Some(match name {
-            "_meta" => &mut self.raw_meta,
-            "name" => &mut self.name,
-            "uri" => &mut self.uri,
-            "arguments" => &mut self.arguments,
-            "ref" => &mut self.reference,
-            "argument" => &mut self.argument,
-            "context" => &mut self.context,
-            "cursor" => &mut self.cursor,
-            "level" => &mut self.level,
-            "inputResponses" => &mut self.input_responses,
-            "requestState" => &mut self.request_state,
-            _ => return None,
-        })
-    }
-}
-
-impl<'a> Note<'a> for Params<'a> {
-    fn param(&mut self, name: &str, value: &'a RawValue) {
-        let Some(place) = self.place(name) else { return };
-        if place.replace(value).is_some() {
-            // Of two, nobody can tell which one others have acted on.
-            let message = alloc::format!("params.{name}: occurs twice");
-            self.flaw = Some(PeerError::new(code::INVALID_PARAMS, message, "while reading `params`"));
-        }
-    }
-
-    fn meta(&mut self, name: &str, value: &'a RawValue) {
-        if let Err(flaw) = self.meta.note(name, value) {
-            self.flaw = Some(flaw);
-        }
-    }
-}
+use crate::wire::jsonrpc::{self, Notification, ProgressToken, Request, RequestId};
 
 /// The language that a request speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -534,8 +451,11 @@ pub(super) fn too_many(in_flight: usize) -> Refusal {
 pub(super) fn too_much(bytes: usize) -> Refusal {
     Refusal::plain(
         code::INTERNAL,
-        alloc::format!("the requests in flight are longer than {bytes} bytes together"),
+        alloc::format!(
+            "requests of {bytes} bytes together are in flight; send it again when one was answered"
+        ),
     )
+    .with_status(503)
 }
 
 /// Whether a batch of so many messages is read: each can cost an answer and something to be told, and the

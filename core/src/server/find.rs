@@ -8,7 +8,8 @@ use alloc::sync::Arc;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use super::dispatch::{Params, missing};
+use super::dispatch::missing;
+use super::params::Params;
 use super::refusal::Refusal;
 use super::target::{Completable, Completing, Target};
 use super::uri;

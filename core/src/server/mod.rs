@@ -26,6 +26,7 @@ mod in_flight;
 mod listeners;
 mod media;
 mod notify;
+mod params;
 mod policy;
 mod principal;
 mod prompts;

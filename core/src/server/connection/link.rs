@@ -18,9 +18,10 @@ use crate::server::asks::{Asks, ClientResponse};
 use crate::server::batch::{Batches, Finished};
 use crate::server::call::{CallId, Progress, WriteResult};
 use crate::server::config::{Config, Transport};
-use crate::server::dispatch::{self, Notice, Params, Plan, Speech};
+use crate::server::dispatch::{self, Notice, Plan, Speech};
 use crate::server::in_flight::{InFlight, Running, Sequel};
 use crate::server::notify;
+use crate::server::params::Params;
 use crate::server::principal::Principal;
 use crate::server::refusal::{self, Refusal};
 use crate::server::resource_server::{self, ResourceServer};
@@ -264,7 +265,9 @@ impl Link {
                 if self.calls.len() >= config.limits.in_flight {
                     return Err(dispatch::too_many(config.limits.in_flight));
                 }
-                if self.calls.size().saturating_add(whole.len()) > config.limits.in_flight_bytes {
+                if self.calls.size().saturating_add(whole.len() + request.id.size())
+                    > config.limits.in_flight_bytes
+                {
                     return Err(dispatch::too_much(config.limits.in_flight_bytes));
                 }
                 let sequel = match draft.own() {

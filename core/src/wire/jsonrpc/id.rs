@@ -48,6 +48,14 @@ impl RequestId {
         }
     }
 
+    /// How much it holds beside itself, in bytes.
+    pub(crate) fn size(&self) -> usize {
+        match &self.0 {
+            Repr::Integer(_) => 0,
+            Repr::Digits(text) | Repr::Text(text) => text.len(),
+        }
+    }
+
     /// The id that a JSON value is: `None` for null, fractions, exponents, booleans, arrays and objects.
     pub(super) fn from_json(json: &str) -> Option<Self> {
         if let Some(text) = Text::of(json) {
