@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -100,13 +101,19 @@ def run(server: Server, place: Place, seconds: float) -> dict:
 
 def load(transport: str, era: str, flags: Sequence[str], command: Sequence[str], timeout: float) -> dict:
     words = [str(BIN / "load"), "--transport", transport, "--era", era, *flags, "--", *command]
+    # A group of its own, so that a server which does not end does not stay.
+    child = subprocess.Popen(
+        words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
     try:
-        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout)
+        out, said = child.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        child.communicate()
         raise Failed("it took too long") from None
-    if done.returncode != 0:
-        raise Failed(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else f"status {done.returncode}")
-    return json.loads(done.stdout)
+    if child.returncode != 0:
+        raise Failed(said.strip().splitlines()[-1] if said.strip() else f"status {child.returncode}")
+    return json.loads(out)
 
 
 def pins(apart: bool) -> str | None:
