@@ -374,6 +374,6 @@ mod tests {
         let source = "/// A\nfn helper() {}\n\n/// B:\n/// C\n#[test]\nfn shown() {}\n";
         scan("core/src/x.rs", source, &mut tell);
         scan("tests/src/scenarios/x.rs", "/// D\npub fn played<K: Kit>() {}\n", &mut tell);
-        assert_eq!(told, ["core/src/x.rs shown \" B: C \"", "tests/src/scenarios/x.rs played \" D \""]);
+        assert_eq!(told, ["core/src/x.rs shown \" B:  C \"", "tests/src/scenarios/x.rs played \" D \""]);
     }
 }

@@ -452,7 +452,7 @@ pub(super) fn too_much(bytes: usize) -> Refusal {
     Refusal::plain(
         code::INTERNAL,
         alloc::format!(
-            "requests of {bytes} bytes together are in flight; send it again when one was answered"
+            "the requests in flight would be longer than {bytes} bytes together; send it again when one is answered"
         ),
     )
     .with_status(503)

@@ -39,7 +39,11 @@ fn requests_in_flight_are_bounded_in_bytes() {
         )
     };
     let refused = |id: &str| {
-        error(id, -32603, &format!("the requests in flight are longer than {} bytes together", 2 * size))
+        let most = 2 * size;
+        let message = format!(
+            "the requests in flight would be longer than {most} bytes together; send it again when one is answered"
+        );
+        error(id, -32603, &message)
     };
     let mut client = Client::legacy(config().limits(limits), V);
     let (first, _) = client.call(&call("1", "x"));
