@@ -231,7 +231,8 @@ pub(crate) fn with_scratch<T>(read: impl FnOnce(&mut [u8]) -> T) -> T {
     result
 }
 
-/// Room to read into for a thread that blocks on one stream: as much as what comes needs, and little while nothing does.
+/// Room to read into for a thread that blocks on one stream: as much as what comes needs, and little again as soon as
+/// little comes.
 #[derive(Debug, Default)]
 pub struct ReadBuffer(Vec<u8>);
 
@@ -269,7 +270,7 @@ pub(crate) fn poll_once<F: Future + ?Sized>(future: Pin<&mut F>) -> Poll<F::Outp
 mod tests {
     use super::ReadBuffer;
 
-    /// What a long message needed is not held while nothing comes.
+    /// What a long message needed is not held any more once a short one has come.
     #[test]
     fn room_to_read_grows_with_what_comes_and_is_given_back() {
         let mut buffer = ReadBuffer::default();

@@ -65,7 +65,8 @@ pub trait Runtime: Clone + Default + Send + Sync + fmt::Debug + 'static {
     fn sleep_until(&self, deadline: Instant) -> BoxFuture<()>;
 
     /// Is ready once the other tasks of this thread, those that wait for their streams included, have had their turn.
-    /// The default says so at once, which is right where being woken again puts a task behind all of them.
+    /// Whoever asks has had itself woken and returns to the executor besides, so the default, which is ready at once, is
+    /// right where that puts a task behind all of them.
     fn give_way(&self) -> BoxFuture<()> {
         Box::pin(std::future::ready(()))
     }

@@ -31,8 +31,8 @@ impl<R: Runtime> Server<R> {
         self.configure(|config| config.state = None)
     }
 
-    /// Seals request state with a codec of your own. It is called on threads of the runtime, or of its pool for a
-    /// handler that blocks, and with no lock held.
+    /// Seals request state with a codec of your own. It is called on threads of the runtime, or where a
+    /// handler blocks, and with no lock held.
     #[must_use]
     pub fn state_codec(self, codec: impl StateCodec + 'static) -> Self {
         self.configure(|config| config.state = Some(Arc::new(codec)))
