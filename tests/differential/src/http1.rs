@@ -109,9 +109,10 @@ fn fields(headers: &Headers) -> Vec<(String, Vec<u8>)> {
     sorted(headers.iter().map(|(name, value)| (name.to_ascii_lowercase(), trimmed(value))).collect())
 }
 
-/// Only the order of fields with one name means something.
+/// Only the order of fields with one name means something. A length that is said twice hyper repeats once.
 fn sorted(mut fields: Vec<(String, Vec<u8>)>) -> Vec<(String, Vec<u8>)> {
     fields.sort_by(|one, other| one.0.cmp(&other.0));
+    fields.dedup_by(|one, other| one.0 == "content-length" && one == other);
     fields
 }
 

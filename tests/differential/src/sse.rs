@@ -32,8 +32,11 @@ fn is_blank(data: &str) -> bool {
 /// `None` for what is no text, of which the two make different things.
 fn theirs(stream: &[u8]) -> Option<Events> {
     let text = std::str::from_utf8(stream).ok()?;
-    // One at the start is to be skipped; it panics.
+    // One at the start is to be skipped, where it panics; a second one is text.
     let stream = text.strip_prefix('\u{feff}').unwrap_or(text).as_bytes();
+    if stream.starts_with("\u{feff}".as_bytes()) {
+        return None;
+    }
     let mut events = Vec::new();
     let mut stream = pin!(EventStream::new(Pieces(stream.chunks(7).map(<[u8]>::to_vec).collect())));
     while let Poll::Ready(Some(event)) = stream.as_mut().poll_next(&mut Context::from_waker(Waker::noop())) {
