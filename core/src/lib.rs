@@ -12,7 +12,8 @@
 //! [`limits`], what is tolerated of peers that break a rule in [`leniency`].
 //!
 //! Ids such as `TOOL-07` are rules of the specification, ids such as `B38` faults that other implementations had:
-//! `tests/requirements.md` in the repository says what each is, on which page it stands, and which tests show it.
+//! `tests/requirements.txt` and `tests/faults.txt` in the repository say what each is and on which page it stands or where it
+//! was reported, `tests/requirements.md` which tests show it.
 //!
 //! A server on two streams, such as stdin and stdout, driven by hand with no runtime underneath:
 //!
