@@ -15,8 +15,8 @@
 //! }
 //! ```
 //!
-//! Such handlers run on threads of their own, a bounded number at one time, since they may block. One that never does may also be
-//! `async`: if it is ready at once it runs where its request was read, and if it waits it costs a thread.
+//! Such handlers run on threads of their own, a bounded number at one time, since they may block. One that never does
+//! may also be `async`: if it is ready at once it runs where its request was read, and if it waits it costs a thread.
 //!
 //! A client:
 //!

@@ -33,7 +33,7 @@ macro_rules! parity {
                 requests_are_signed_one_by_one,
                 an_http_client_of_ones_own_carries_flows;
             grants: tokens_are_renewed, tokens_are_renewed_early, a_server_that_fails_deletes_nothing,
-                a_dead_refresh_token_is_forgotten, what_another_program_stores_meanwhile_stays, what_could_not_be_stored_is_stored_later, signing_out_leaves_no_token_behind,
+                a_dead_refresh_token_is_forgotten, what_another_program_stores_meanwhile_stays, signing_out_leaves_no_token_behind,
                 signing_out_needs_authorization, grants_outlive_the_program;
             calls: every_revision_is_spoken, progress_is_live_and_precedes_the_result,
                 an_abandoned_call_is_cancelled, a_canceller_cancels, a_blocking_handler_learns_of_its_cancellation,

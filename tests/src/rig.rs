@@ -17,22 +17,22 @@ use crate::support::Gate;
 pub type Listener = Arc<dyn Fn(&str) + Send + Sync>;
 
 #[derive(Deserialize, JsonSchema)]
-struct Nothing {}
+pub(crate) struct Nothing {}
 
 #[derive(Deserialize, JsonSchema)]
-struct Echo {
-    text: String,
+pub(crate) struct Echo {
+    pub(crate) text: String,
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Add {
-    a: f64,
-    b: f64,
+pub(crate) struct Add {
+    pub(crate) a: f64,
+    pub(crate) b: f64,
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Nap {
-    ms: u64,
+pub(crate) struct Nap {
+    pub(crate) ms: u64,
 }
 
 #[derive(Deserialize, JsonSchema)]

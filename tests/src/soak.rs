@@ -7,27 +7,10 @@ use mcp_driver::{Context, Limits, Resource, Runtime, Server, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::rig::{Add, Echo, Nap, Nothing};
+
 /// The resource that `touch` says has changed.
 const WATCHED: &str = "soak://watched";
-
-#[derive(Deserialize, JsonSchema)]
-struct Nothing {}
-
-#[derive(Deserialize, JsonSchema)]
-struct Text {
-    text: String,
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct Add {
-    a: f64,
-    b: f64,
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct Sleep {
-    ms: u64,
-}
 
 #[derive(Deserialize, JsonSchema)]
 struct Name {
@@ -57,10 +40,10 @@ pub fn server<R: Runtime>() -> Server<R> {
     let server = Server::new("soak", "1.0.0").limits(limits());
     let registry = server.registry();
     server
-        .tool(Tool::new("echo"), async |Text { text }: Text, _: Context| Ok(text))
+        .tool(Tool::new("echo"), async |Echo { text }: Echo, _: Context| Ok(text))
         .tool(Tool::new("add"), |Add { a, b }: Add, _: Context| Ok(a + b))
-        .tool(Tool::new("fail"), async |Text { text }: Text, _: Context| Err::<(), _>(ToolError::new(text)))
-        .tool(Tool::new("sleep"), async |Sleep { ms }: Sleep, cx: Context| {
+        .tool(Tool::new("fail"), async |Echo { text }: Echo, _: Context| Err::<(), _>(ToolError::new(text)))
+        .tool(Tool::new("sleep"), async |Nap { ms }: Nap, cx: Context| {
             cx.sleep(Duration::from_millis(ms)).await;
             Ok("slept")
         })

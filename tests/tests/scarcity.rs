@@ -81,14 +81,14 @@ impl Runtime for Scarce {
     }
 
     fn spawn_process(&self, command: &Command) -> io::Result<Process<Self>> {
-        let Process { stream, stderr, exit, id, .. } = self.threads.spawn_process(command)?;
+        let threads = self.threads.spawn_process(command)?;
         Ok(Process {
-            stream,
-            stderr,
-            exit,
-            id,
+            stream: threads.stream,
+            stderr: threads.stderr,
+            exit: threads.exit,
+            id: threads.id,
             #[cfg(windows)]
-            handle: None,
+            handle: threads.handle,
         })
     }
 

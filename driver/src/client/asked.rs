@@ -97,7 +97,10 @@ pub(super) fn serve<L: Link>(link: &Arc<L>, ask: AskId, request: &Arc<InputReque
             });
             // A job without a place is dropped, and what it holds answers.
             if !link.hooks().jobs.run(job, |job| link.runtime().spawn_blocking(job)) {
-                link.hooks().report(&Report::ours(method, "there is no thread for the handler"));
+                link.hooks().report(&Report::ours(
+                    method,
+                    "no thread for the handler, or more than `Limits::blocking_jobs` wait",
+                ));
             }
         }
     }

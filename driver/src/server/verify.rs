@@ -106,7 +106,7 @@ impl Verifier {
                     }
                 };
                 if !exchange.service().shared().check(Box::new(job)) {
-                    let detail = "there is no thread for the verifier; a token was not checked";
+                    let detail = "no thread for the verifier, or more checks than `Limits::blocking_jobs` wait; a token was not checked";
                     exchange.service().shared().report(&Report::ours("server", detail));
                 }
             }

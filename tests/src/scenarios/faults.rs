@@ -1,9 +1,10 @@
 //! What goes wrong around a server or a client: processes that are killed, messages without measure, full disks. Nothing
 //! hangs, and what fails, fails with an error that says so.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -299,43 +300,65 @@ pub fn a_storm_of_cancellations_passes<K: Kit>(program: &str) {
 }
 
 /// No place is left on the disk.
-fn full<T: Send + 'static>() -> BoxFuture<std::io::Result<T>> {
-    Box::pin(async { Err(std::io::ErrorKind::StorageFull.into()) })
+fn full<T: Send + 'static>() -> BoxFuture<io::Result<T>> {
+    Box::pin(async { Err(io::ErrorKind::StorageFull.into()) })
 }
 
-/// Finds what is there, and keeps nothing.
-struct FullGrants(MemoryStore);
+/// Finds what is there, and keeps nothing while it is full.
+#[derive(Clone)]
+struct Grants {
+    store: MemoryStore,
+    full: Arc<AtomicBool>,
+}
 
-impl GrantStore for FullGrants {
-    fn load(&self, server: &str, issuer: Option<&str>) -> BoxFuture<std::io::Result<Option<Grant>>> {
-        self.0.load(server, issuer)
-    }
-
-    fn save(&self, _: &str, _: &Grant) -> BoxFuture<std::io::Result<()>> {
-        full()
-    }
-
-    fn replace(&self, _: &str, _: &Secret, _: &Grant) -> BoxFuture<std::io::Result<bool>> {
-        full()
-    }
-
-    fn remove(&self, _: &str, _: &str) -> BoxFuture<std::io::Result<()>> {
-        full()
+impl Grants {
+    fn or_full<T: Send + 'static>(
+        &self,
+        done: impl FnOnce() -> BoxFuture<io::Result<T>>,
+    ) -> BoxFuture<io::Result<T>> {
+        if self.full.load(Ordering::SeqCst) { full() } else { done() }
     }
 }
 
-/// A client whose grants find no place goes on with what it has, renews it, and says what is wrong.
+impl GrantStore for Grants {
+    fn load(&self, server: &str, issuer: Option<&str>) -> BoxFuture<io::Result<Option<Grant>>> {
+        self.store.load(server, issuer)
+    }
+
+    fn save(&self, server: &str, grant: &Grant) -> BoxFuture<io::Result<()>> {
+        self.or_full(|| self.store.save(server, grant))
+    }
+
+    fn replace(&self, server: &str, token: &Secret, grant: &Grant) -> BoxFuture<io::Result<bool>> {
+        self.or_full(|| self.store.replace(server, token, grant))
+    }
+
+    fn remove(&self, server: &str, issuer: &str) -> BoxFuture<io::Result<()>> {
+        self.or_full(|| self.store.remove(server, issuer))
+    }
+}
+
+/// AUTH-30: a client whose grants find no place goes on with what it has, renews it, says what is wrong, and stores what it has
+/// by then as soon as there is room.
 pub fn a_full_disk_keeps_no_client_from_its_token<K: Kit>(_: &str) {
     let by = AuthorizationServer::start();
     let host = protected::<K>(&by);
     let (tell, events) = Events::new();
-    let authorize = visiting(tell.clone()).store(FullGrants(MemoryStore::default()));
+    let store = Grants { store: MemoryStore::default(), full: Arc::new(AtomicBool::new(true)) };
+    let authorize = visiting(tell.clone()).store(store.clone());
     let client = builder::<K>(EraChoice::Modern).on_diagnostic(move |report| tell.tell(report.to_string()));
     let client: Client<K> = K::wait(client.authorize(authorize).http(&host.url)).unwrap();
     events.expect("a grant cannot be stored: no storage space");
     by.set(|policy| policy.good.clear());
     assert_eq!(text::<K>(&client, "who"), "ada");
     events.expect("a grant cannot be stored: no storage space");
+    let stored = || K::block_on(store.load(&host.url, None)).unwrap();
+    assert!(stored().is_none());
+    store.full.store(false, Ordering::SeqCst);
+    by.set(|policy| policy.good.clear());
+    assert_eq!(text::<K>(&client, "who"), "ada");
+    assert_eq!(stored().unwrap().refresh_token.unwrap().as_str(), "r-3", "the rotated one");
+    store.full.store(true, Ordering::SeqCst);
     assert!(K::wait(client.sign_out()).is_err());
     host.end();
 }

@@ -126,50 +126,6 @@ pub fn a_dead_refresh_token_is_forgotten<K: Kit>(_: &str) {
     }
 }
 
-/// A store that has no room at first.
-#[derive(Clone, Default)]
-struct FullAtFirst {
-    store: MemoryStore,
-    saves: Arc<AtomicUsize>,
-}
-
-impl GrantStore for FullAtFirst {
-    fn load(&self, server: &str, issuer: Option<&str>) -> BoxFuture<io::Result<Option<Grant>>> {
-        self.store.load(server, issuer)
-    }
-
-    fn save(&self, server: &str, grant: &Grant) -> BoxFuture<io::Result<()>> {
-        if self.saves.fetch_add(1, Ordering::SeqCst) == 0 {
-            return Box::pin(std::future::ready(Err(io::ErrorKind::StorageFull.into())));
-        }
-        self.store.save(server, grant)
-    }
-
-    fn replace(&self, server: &str, access_token: &Secret, grant: &Grant) -> BoxFuture<io::Result<bool>> {
-        self.store.replace(server, access_token, grant)
-    }
-
-    fn remove(&self, server: &str, issuer: &str) -> BoxFuture<io::Result<()>> {
-        self.store.remove(server, issuer)
-    }
-}
-
-/// AUTH-30: a grant that could not be stored is used all the same, and what comes of it is stored as soon as there is room.
-pub fn what_could_not_be_stored_is_stored_later<K: Kit>(_: &str) {
-    let by = AuthorizationServer::start();
-    let host = protected::<K>(&by);
-    let (tell, _events) = Events::new();
-    let store = FullAtFirst::default();
-    let client = connect(EraChoice::Modern, &host, visiting(tell).store(store.clone())).unwrap();
-    let stored = || K::block_on(store.store.load(&host.url, None)).unwrap();
-    assert!(stored().is_none());
-    by.set(|policy| policy.good.clear());
-    assert_eq!(text::<K>(&client, "who"), "ada");
-    assert_eq!(asked(&by).last().unwrap(), "token refresh_token 200");
-    assert_eq!(stored().unwrap().refresh_token.unwrap().as_str(), "r-2", "the rotated one");
-    host.end();
-}
-
 /// A store in which another program keeps its own grant just after it was looked at for the second time.
 #[derive(Clone, Default)]
 struct Raced {

@@ -76,7 +76,6 @@ impl Http {
                 self.goes_on_as(now, purpose, next);
             }
         }
-        self.carry(now);
     }
 
     /// Gives up a held exchange: what it was for ends as [`CallError::Unauthorized`], with this reason and record of

@@ -37,8 +37,9 @@ impl Guarded {
         let Some(guard) = &mut self.guard else { return Admission::Send(Cow::Borrowed(&request.head)) };
         match guard.admit(now, &mut self.http, exchange, request) {
             Admitted::Send(fields) => {
-                self.http.authorized_with(exchange, &fields);
-                Admission::Send(Cow::Owned(with(&request.head, &fields)))
+                let head = with(&request.head, &fields);
+                self.http.authorized_with(exchange, fields);
+                Admission::Send(Cow::Owned(head))
             }
             Admitted::Sign(signing) => Admission::Step(Step::Sign(exchange, signing)),
             Admitted::Held(Some(job)) => Admission::Step(Step::Authorize(job)),
@@ -68,8 +69,8 @@ impl Guarded {
                     Headers::new()
                 }
             };
-            self.http.authorized_with(exchange, &fields);
             let head = with(&request.head, &fields);
+            self.http.authorized_with(exchange, fields);
             return Some((exchange, request, head));
         }
         None

@@ -170,7 +170,7 @@ fn credentials_in_a_refusal_are_not_passed_on() {
         let mut fields = Headers::new();
         fields.push("Authorization", "DPoP d-t0k3n");
         fields.push("DPoP", "a-pr00f");
-        peer.http.authorized_with(sent.exchange, &fields);
+        peer.http.authorized_with(sent.exchange, fields);
         peer.whole(&sent, ResponseHead::new(400), body);
         let error = peer.take(&pending).unwrap_err().to_string();
         assert_eq!(error.contains(body), shown, "{error}");

@@ -60,6 +60,23 @@ fn requests_in_flight_are_bounded_in_bytes() {
     assert_eq!(client.ask(&call("8", "")), [refused("8")]);
 }
 
+/// Ids count as well, since they are kept as long.
+#[test]
+fn ids_count_among_what_requests_in_flight_hold() {
+    let size = r#"{"name":"add","arguments":{}}"#.len();
+    let call = |id: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":"{id}","method":"tools/call","params":{{"name":"add","arguments":{{}}}}}}"#
+        )
+    };
+    let limits = limits(|limits| limits.in_flight_bytes = 2 * (size + 8));
+    let mut client = Client::legacy(config().limits(limits), V);
+    client.call(&call("12345678"));
+    assert!(client.ask(&call("123456789"))[0].contains("would be longer than"));
+    client.call(&call("87654321"));
+    assert!(client.ask(&call(""))[0].contains("would be longer than"));
+}
+
 /// Backpressure: a peer that does not read is not served until it does, and loses nothing.
 #[test]
 fn input_waits_while_too_much_is_to_be_sent() {

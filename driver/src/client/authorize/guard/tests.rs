@@ -125,6 +125,13 @@ impl World {
         self.refuse_with(now, exchange, ResponseHead::new(401))
     }
 
+    /// It wants the scope `write` as well.
+    fn lack_scope(&mut self, exchange: ExchangeId) -> Option<Box<Job>> {
+        let mut head = ResponseHead::new(403);
+        head.headers.push("WWW-Authenticate", r#"Bearer error="insufficient_scope", scope="write""#);
+        self.refuse_with(at(0), exchange, head)
+    }
+
     fn refuse_with(&mut self, now: Now, exchange: ExchangeId, head: ResponseHead) -> Option<Box<Job>> {
         self.http.handle_head(now, exchange, head);
         self.http.handle_end(now, exchange, End::Complete);
@@ -491,20 +498,15 @@ fn only_success_shows_that_scopes_suffice() {
         [(307, None), (308, None), (103, None), (404, None), (202, Some(Way::Authorize))]
     {
         let mut world = World::connected();
-        let refuse = |world: &mut World, exchange| {
-            let mut head = ResponseHead::new(403);
-            head.headers.push("WWW-Authenticate", r#"Bearer error="insufficient_scope", scope="write""#);
-            world.refuse_with(at(0), exchange, head)
-        };
         let _pending = world.call();
         let exchange = world.next();
-        assert_eq!(way(refuse(&mut world, exchange)), Some(Way::Authorize));
+        assert_eq!(way(world.lack_scope(exchange)), Some(Way::Authorize));
         world.grant("t-2", false);
         let exchange = world.next();
         world.guard.head(&world.http, exchange, &ResponseHead::new(status));
         let _next = world.call();
         let exchange = world.next();
-        assert_eq!(way(refuse(&mut world, exchange)), expected, "{status}");
+        assert_eq!(way(world.lack_scope(exchange)), expected, "{status}");
     }
 }
 
@@ -514,19 +516,14 @@ fn only_success_shows_that_scopes_suffice() {
 fn a_step_up_that_nobody_answers_is_none() {
     for (denied, expected) in [(false, Some(Way::Authorize)), (true, None)] {
         let mut world = World::connected();
-        let refuse = |world: &mut World, exchange| {
-            let mut head = ResponseHead::new(403);
-            head.headers.push("WWW-Authenticate", r#"Bearer error="insufficient_scope", scope="write""#);
-            world.refuse_with(at(0), exchange, head)
-        };
         let first = world.call();
         let exchange = world.next();
-        assert_eq!(way(refuse(&mut world, exchange)), Some(Way::Authorize));
+        assert_eq!(way(world.lack_scope(exchange)), Some(Way::Authorize));
         world.finish(at(0), Done::Failed { reason: "no".to_owned(), record: String::new(), denied });
         assert!(matches!(world.http.take(&first), Some(Err(CallError::Unauthorized { .. }))));
         let _again = world.call();
         let exchange = world.next();
-        assert_eq!(way(refuse(&mut world, exchange)), expected);
+        assert_eq!(way(world.lack_scope(exchange)), expected);
     }
 }
 
