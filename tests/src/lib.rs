@@ -35,6 +35,7 @@ macro_rules! parity {
             grants: tokens_are_renewed, tokens_are_renewed_early, a_server_that_fails_deletes_nothing,
                 a_dead_refresh_token_is_forgotten, what_another_program_stores_meanwhile_stays, signing_out_leaves_no_token_behind,
                 signing_out_needs_authorization, grants_outlive_the_program;
+            signed_out: taking_back_is_no_reason_to_sign_in, a_key_that_is_slow_sends_no_token_that_was_taken_back;
             calls: every_revision_is_spoken, progress_is_live_and_precedes_the_result,
                 an_abandoned_call_is_cancelled, a_canceller_cancels, a_blocking_handler_learns_of_its_cancellation,
                 a_handler_sleeps_on_its_runtime, a_timeout_cancels_on_the_wire, a_panic_is_answered_and_the_server_lives,

@@ -31,6 +31,7 @@ mod scripted;
 pub mod sealed;
 pub mod secure;
 pub mod sessions;
+pub mod signed_out;
 pub mod stdio;
 pub mod stopping;
 pub mod streams;

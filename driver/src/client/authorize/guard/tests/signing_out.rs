@@ -85,15 +85,3 @@ fn who_calls_while_somebody_signs_out_is_asked() {
     let exchange = world.bare();
     assert_eq!(way(world.refuse(at(0), exchange)), Some(Way::Authorize));
 }
-
-/// A request that a key has signed with a token which is not the one there is any more goes out with that one.
-#[test]
-fn what_was_signed_with_a_former_token_is_not_current() {
-    let mut world = World::connected();
-    let _pending = world.call();
-    let exchange = world.next();
-    assert!(world.guard.is_current(exchange));
-    world.leave();
-    world.left();
-    assert!(!world.guard.is_current(exchange));
-}
