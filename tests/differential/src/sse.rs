@@ -37,8 +37,11 @@ fn theirs(stream: &[u8]) -> Option<Events> {
     if stream.starts_with("\u{feff}".as_bytes()) {
         return None;
     }
+    // It waits for what follows a CR, as that may be the other half of a line's end: so it gets that.
+    let rest: &[u8] = if stream.ends_with(b"\r") { b"\n" } else { b"" };
+    let pieces = stream.chunks(7).chain([rest]).map(<[u8]>::to_vec).collect();
     let mut events = Vec::new();
-    let mut stream = pin!(EventStream::new(Pieces(stream.chunks(7).map(<[u8]>::to_vec).collect())));
+    let mut stream = pin!(EventStream::new(Pieces(pieces)));
     while let Poll::Ready(Some(event)) = stream.as_mut().poll_next(&mut Context::from_waker(Waker::noop())) {
         let event = event.ok()?;
         if !is_blank(&event.data) {

@@ -137,6 +137,10 @@ fn complete(parsed: Result<httparse::Status<usize>, httparse::Error>) -> Result<
 
 /// Separates the authority of an absolute target from the path and query, which is what remains.
 fn split_target<'a>(method: &str, target: &'a str) -> Result<(Option<&'a str>, String), Fault> {
+    // No target has one (RFC 9112, 3.2), and who drops it sees another path than who does not.
+    if target.contains('#') {
+        return Err(Fault::bad("the target holds a fragment, which is for the client alone"));
+    }
     if target.starts_with('/') || (target == "*" && method == "OPTIONS") {
         return Ok((None, target.into()));
     }

@@ -164,6 +164,13 @@ fn the_authority_of_an_absolute_target_stands_in_for_host() {
 }
 
 #[test]
+fn a_target_has_no_fragment() {
+    for target in ["/#", "/mcp#a", "/mcp?q#a", "http://x/#", "http://x#a"] {
+        assert_eq!(refused(&format!("POST {target} HTTP/1.1\r\nHost: x\r\n\r\n")), 400, "{target}");
+    }
+}
+
+#[test]
 fn persistence_follows_version_and_connection_field() {
     let cases: &[(&str, &str, bool)] = &[
         ("1.1", "", true),
