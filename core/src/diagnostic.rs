@@ -20,6 +20,8 @@ pub struct Diagnostic {
     pub request: Option<String>,
     /// What was expected and what came.
     pub detail: String,
+    /// Whether it says the same each time, so that whoever shows it may leave out all but the first.
+    pub once: bool,
 }
 
 /// Whose doing something is. A peer can do wrong as often as it likes, so what is shown of the two differs.
@@ -37,7 +39,12 @@ pub enum Blame {
 impl Diagnostic {
     /// What the peer did, as `layer` noticed it.
     pub fn new(layer: &'static str, detail: impl Into<String>) -> Self {
-        Self { blame: Blame::Peer, layer, request: None, detail: detail.into() }
+        Self { blame: Blame::Peer, layer, request: None, detail: detail.into(), once: false }
+    }
+
+    /// What a setting of the application may have to do with.
+    pub(crate) fn advice(layer: &'static str, detail: impl Into<String>) -> Self {
+        Self { blame: Blame::Ours, once: true, ..Self::new(layer, detail) }
     }
 
     /// What the application did: its message could not be sent.

@@ -148,6 +148,10 @@ impl Context {
     pub(crate) fn check_arguments(&self) -> Result<(), Mismatch> {
         self.shared.call.check_arguments()
     }
+
+    pub(crate) fn missing_arguments(&self) -> Vec<String> {
+        self.shared.call.missing_arguments()
+    }
 }
 
 impl fmt::Debug for Context {

@@ -1,6 +1,10 @@
 //! What works and is on its way out. Each is said once for a server or a connection of a client, when it is first used.
 
+#[cfg(feature = "http")]
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU8, Ordering};
+#[cfg(feature = "http")]
+use std::sync::{Mutex, PoisonError};
 
 use mcp_proto::diagnostic::Blame;
 use mcp_proto::model::{IncludeContext, InputRequest};
@@ -58,17 +62,33 @@ impl Deprecated {
 
 /// What was said already.
 #[derive(Debug, Default)]
-pub(crate) struct Said(AtomicU8);
+pub(crate) struct Said {
+    features: AtomicU8,
+    #[cfg(feature = "http")]
+    details: Mutex<BTreeSet<String>>,
+}
+
+/// How many different things are said once each. Peers choose them, so what comes after these is not said at all.
+#[cfg(feature = "http")]
+const DETAILS: usize = 16;
 
 impl Said {
     /// The report for `feature`, the first time.
     pub(crate) fn once(&self, feature: Deprecated) -> Option<Report> {
         let bit = 1 << feature as u8;
         // Looked at first: it is said once and used often.
-        if self.0.load(Ordering::Relaxed) & bit != 0 || self.0.fetch_or(bit, Ordering::Relaxed) & bit != 0 {
+        let said = &self.features;
+        if said.load(Ordering::Relaxed) & bit != 0 || said.fetch_or(bit, Ordering::Relaxed) & bit != 0 {
             return None;
         }
         let (what, detail) = ("deprecated feature".into(), feature.text().into());
         Some(Report { blame: Blame::Nobody, what, detail })
+    }
+
+    /// Whether `detail` is to be said: once, and only a few of its kind.
+    #[cfg(feature = "http")]
+    pub(crate) fn for_the_first_time(&self, detail: &str) -> bool {
+        let mut said = self.details.lock().unwrap_or_else(PoisonError::into_inner);
+        said.len() < DETAILS && said.insert(detail.to_owned())
     }
 }

@@ -1,6 +1,5 @@
 //! Tools: metadata, and a function from typed arguments to anything that turns into a result.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -454,11 +453,17 @@ where
     }
 }
 
-/// Reads the arguments. Wrong ones are an outcome that the model can mend (TOOL-33), named by their path.
+/// Reads the arguments. Wrong ones are an outcome that the model can mend (TOOL-33), named by their path: all that are
+/// missing at once, or it would need a try for each.
 fn arguments<A: DeserializeOwned>(context: &Context) -> Result<A, ToolError> {
     context.check_arguments().map_err(|mismatch| ToolError::new(mismatch.to_string()))?;
-    decode_at(context.arguments(), "arguments")
-        .map_err(|error| ToolError::new(Cow::into_owned(error.message)))
+    decode_at(context.arguments(), "arguments").map_err(|error| {
+        let mut told = context.missing_arguments();
+        if !told.iter().any(|missing| missing.starts_with(&*error.message)) {
+            told.insert(0, error.message.into_owned());
+        }
+        ToolError::new(told.join("\n"))
+    })
 }
 
 pub(crate) fn finish<T: IntoToolResult<M>, M>(responder: Responder, outcome: Result<T, ToolError>) {

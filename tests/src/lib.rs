@@ -122,6 +122,7 @@ macro_rules! parity {
             http: a_server_on_every_interface_needs_a_name, a_disconnect_cancels_a_modern_call_only, connections_are_used_again,
                 stopping_lets_calls_finish, stopping_and_closing_in_any_order_is_harmless,
                 closing_ends_the_session, dropping_the_client_ends_the_session, foreign_hosts_and_origins_are_refused,
+                a_refused_host_is_told_once, wrong_hosts_origins_and_addresses_serve_nothing,
                 slow_heads_and_bodies_time_out, silent_and_deaf_peers_are_let_go, connections_are_bounded,
                 a_missing_server_is_named, calls_fail_at_once_when_the_server_dies,
                 an_early_answer_is_heard, connections_leave_nothing_behind, a_connection_takes_one_descriptor, clients_leave_nothing_behind;

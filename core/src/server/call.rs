@@ -108,6 +108,14 @@ impl Call {
         }
     }
 
+    /// What the arguments lack, for a tool whose handler could not decode them; see [`ToolEntry::missing_arguments`].
+    pub fn missing_arguments(&self) -> Vec<String> {
+        match &self.target {
+            Target::Tool(entry) => entry.missing_arguments(self.arguments()),
+            _ => Vec::new(),
+        }
+    }
+
     /// What is to be done about structured content that does not fit the output schema of the tool; nothing where
     /// there is none.
     pub fn output_check(&self) -> OutputCheck {

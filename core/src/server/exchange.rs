@@ -240,7 +240,9 @@ impl Exchange {
             config,
         };
         exchange.principal = principal.map(|principal| exchange.widened(principal));
-        let admitted = admit::head(&exchange.config, &head, accepts);
+        let mut advice = None;
+        let admitted = admit::head(&exchange.config, &head, accepts, &mut advice);
+        exchange.outputs.extend(advice.map(ExchangeOutput::Diagnostic));
         if !matches!(admitted, Ok(Admission::Metadata)) {
             exchange.reply.common = cors::fields(&exchange.config.http, &head.headers);
         }

@@ -4,6 +4,7 @@
 mod tests;
 
 use alloc::borrow::ToOwned;
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -80,6 +81,39 @@ impl ToolEntry {
             Some(schema) => schema.check(arguments, "arguments"),
             None => Ok(()),
         }
+    }
+
+    /// What the arguments of a call lack of what the input schema demands at its root, each with its path and what is
+    /// expected there: for whoever decodes them, as that ends at the first one.
+    pub fn missing_arguments(&self, arguments: &str) -> Vec<String> {
+        #[derive(Deserialize)]
+        struct Demands<'a> {
+            #[serde(default)]
+            required: Vec<String>,
+            #[serde(borrow, default)]
+            properties: BTreeMap<String, &'a RawValue>,
+        }
+        #[derive(Deserialize)]
+        struct Property<'a> {
+            #[serde(rename = "type")]
+            kind: &'a str,
+        }
+        let Ok(demands) = serde_json::from_str::<Demands<'_>>(self.tool.input_schema.get()) else {
+            return Vec::new();
+        };
+        let there: BTreeMap<String, &RawValue> = serde_json::from_str(arguments).unwrap_or_default();
+        let missing = demands.required.iter().filter(|name| !there.contains_key(*name));
+        let described = missing.map(|name| {
+            let property = demands.properties.get(name).map(|property| property.get());
+            match property.and_then(|property| serde_json::from_str(property).ok()) {
+                Some(Property { kind }) => {
+                    let article = if kind.starts_with(['a', 'i', 'o']) { "an" } else { "a" };
+                    alloc::format!("arguments.{name}: missing, expected {article} {kind}")
+                }
+                None => alloc::format!("arguments.{name}: missing"),
+            }
+        });
+        described.collect()
     }
 
     /// Whether results are to have structured content.
@@ -163,7 +197,9 @@ fn check_input_schema(schema: &RawValue) -> Result<Vec<MirroredParam>, String> {
     let root: Root<'_> = serde_json::from_str(schema.get())
         .map_err(|error| alloc::format!("the input schema is not readable: {error}"))?;
     if root.kind.is_none_or(|kind| kind.get() != "\"object\"") {
-        return Err("the input schema must have `\"type\": \"object\"` at its root".to_owned());
+        let what = "the input schema must have `\"type\": \"object\"` at its root; where it is made from the type of a \
+                    handler's arguments, that must be a struct (or a map)";
+        return Err(what.to_owned());
     }
     mirrored(schema)
 }

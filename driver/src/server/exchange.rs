@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::Waker;
 use std::time::Duration;
 
+use mcp_proto::diagnostic::Diagnostic;
 use mcp_proto::error::ErrorObject;
 use mcp_proto::head::{BodyLength, End, RequestHead, ResponseHead};
 use mcp_proto::model::{InputRequest, Json, LoggingMessageNotificationParams};
@@ -82,7 +83,7 @@ enum Effect {
     Cancelled(CallId),
     Answered(CallId, AskId, Answer),
     Authenticate(BearerToken),
-    Report(Report),
+    Noticed(Diagnostic),
     Told(Notification),
     /// What it needs no longer is dropped before it listens.
     Listen(Listen, Source),
@@ -366,7 +367,7 @@ impl<R: Runtime> ExchangeHandle<R> {
                     return Some(Effect::Answered(id, ask, answer));
                 }
                 ExchangeOutput::Diagnostic(diagnostic) => {
-                    return Some(Effect::Report(Report::noticed("exchange", &diagnostic)));
+                    return Some(Effect::Noticed(diagnostic));
                 }
                 _ => {}
             }
@@ -398,7 +399,7 @@ impl<R: Runtime> ExchangeHandle<R> {
             Effect::Cancelled(id) => self.calls.cancel(id),
             Effect::Answered(id, ask, answer) => self.calls.answered(id, ask, answer),
             Effect::Authenticate(token) => self.authenticate(token),
-            Effect::Report(report) => self.service.shared().report(&report),
+            Effect::Noticed(diagnostic) => self.service.shared().noticed("exchange", &diagnostic),
             Effect::Told(notification) => self.service.shared().told(notification),
             Effect::Route => {
                 self.service.route();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::{Future, poll_fn};
+use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -67,7 +68,6 @@ impl<R: Runtime> Server<R> {
     pub fn into_http_service(self) -> Result<Arc<HttpService<R>>, Error> {
         let mut server = self;
         let config = server.live.offer().config().clone();
-        config.http.http_sse.as_ref().map_or(Ok(()), |paths| paths.check(&config.http))?;
         let SessionSetup { store, owner, events } = std::mem::take(&mut server.sessions);
         let shared = server.into_shared()?;
         let seed = shared.runtime.seed().map_err(|error| Error::io("asking for entropy", error))?;
@@ -352,6 +352,14 @@ pub struct HttpServer<R: Runtime> {
 impl<R: Runtime> HttpServer<R> {
     async fn bind(server: Server<R>, address: String) -> Result<Self, Error> {
         let service = server.into_http_service()?;
+        if address.rsplit_once(':').is_none_or(|(host, port)| host.is_empty() || port.parse::<u16>().is_err())
+        {
+            let expected = "expected HOST:PORT, such as `127.0.0.1:8000`";
+            return Err(Error::io(
+                format!("listening on `{address}`"),
+                io::Error::new(io::ErrorKind::InvalidInput, expected),
+            ));
+        }
         let listener = service.runtime().listen(address.clone()).await;
         let listener = listener.map_err(|error| Error::io(format!("listening on {address}"), error))?;
         let address = service.runtime().local_address(&listener);

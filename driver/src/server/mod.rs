@@ -29,6 +29,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+#[cfg(feature = "http")]
+use mcp_proto::diagnostic::Diagnostic;
 use mcp_proto::dialect::{Era, Revision};
 use mcp_proto::error::{ApiMisuse, ErrorObject};
 use mcp_proto::limits::Limits;
@@ -138,6 +140,14 @@ impl<R: Runtime> Shared<R> {
         spans::report(report);
         if let Some(hook) = &self.on_error {
             hook::call(|| hook(report));
+        }
+    }
+
+    /// What a machine noticed.
+    #[cfg(feature = "http")]
+    pub(crate) fn noticed(&self, what: &str, diagnostic: &Diagnostic) {
+        if !diagnostic.once || self.said.for_the_first_time(&diagnostic.detail) {
+            self.report(&Report::noticed(what, diagnostic));
         }
     }
 
@@ -347,16 +357,22 @@ impl<R: Runtime> Server<R> {
         self.configure(|config| config.check_output = check)
     }
 
-    /// Answers HTTP requests for this host, too, and for web pages that it serves. Default: loopback names
-    /// only, so that no web page can reach a server on its visitor's machine. Without a port every port is
-    /// meant.
+    /// Answers HTTP requests for this host, too, and for web pages that it serves: a name or an address as clients send
+    /// it in `Host`, such as `mcp.example.com`, without a scheme or a path. What is none is the error that serving ends
+    /// with at once. Default: loopback names only, so that no web page can reach a server on its visitor's machine.
+    /// Without a port every port is meant.
+    ///
+    /// A host that was refused is told to [`on_error`](Self::on_error), a few of them once each.
     #[cfg(feature = "http")]
     #[must_use]
     pub fn allow_host(self, host: impl Into<String>) -> Self {
         self.configure(|config| config.http = std::mem::take(&mut config.http).allow_host(host))
     }
 
-    /// Answers HTTP requests of web pages of this origin, too, such as `https://app.example`.
+    /// Answers HTTP requests of web pages of this origin, too: scheme, host and port as browsers send it, such as
+    /// `https://app.example`, without a slash at the end. What is none is the error that serving ends with at once.
+    ///
+    /// An origin that was refused is told to [`on_error`](Self::on_error), a few of them once each.
     #[cfg(feature = "http")]
     #[must_use]
     pub fn allow_origin(self, origin: impl Into<String>) -> Self {
@@ -396,8 +412,7 @@ impl<R: Runtime> Server<R> {
     #[must_use]
     pub fn resource_server<M>(mut self, server: ResourceServer, verifier: impl Verify<M>) -> Self {
         self.verifier = Some(verifier.into_verifier());
-        let usable = server.check();
-        self.add(|_| usable).configure(|config| {
+        self.configure(|config| {
             if let Some(host) = server.host() {
                 config.http.hosts.allow(host);
             }
@@ -474,6 +489,8 @@ impl<R: Runtime> Server<R> {
         if let Some(misuse) = self.misuse.take() {
             return Err(misuse.into());
         }
+        #[cfg(feature = "http")]
+        self.live.offer().config().http.check()?;
         #[cfg(feature = "seal")]
         if self.live.offer().config().state.is_none() {
             let ring = Arc::new(self.keyring()?);

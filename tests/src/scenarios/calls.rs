@@ -186,12 +186,22 @@ pub fn a_blocking_tool_stops_nobody<K: Kit>(program: &str) {
     });
 }
 
-/// P05, TOOL-33: arguments that do not fit are an outcome that the model can mend, named by their path.
+/// P05, TOOL-33: arguments that do not fit are an outcome that the model can mend, named by their path, and all that are missing
+/// at once.
 pub fn wrong_arguments_are_named_by_their_path<K: Kit>(program: &str) {
     everywhere::<K>(program, |Pair { client, .. }| {
         let reply = call::<K>(&client, "add", json!({ "a": 1, "b": "two" })).unwrap();
         assert!(reply.is_error());
         assert!(reply.text().contains("arguments.b: expected"), "{}", reply.text());
+        for (arguments, lacks) in [
+            (json!({}), "arguments.a: missing, expected a number\narguments.b: missing, expected a number"),
+            (
+                json!({ "a": "1" }),
+                "arguments.a: expected a number, found a string\narguments.b: missing, expected a number",
+            ),
+        ] {
+            assert_eq!(call::<K>(&client, "add", arguments).unwrap().text(), lacks);
+        }
     });
 }
 

@@ -11,10 +11,10 @@ use std::time::Duration;
 use mcp_driver::{CallError, EraChoice};
 use serde_json::json;
 
-use super::{ERAS, Remote, builder, call, calling, host, text};
+use super::{ERAS, Host, Remote, builder, call, calling, host, hosted, text};
 use crate::kit::{Kit, background};
 use crate::rig::Census;
-use crate::support::{Events, Port, Raw, SOON, eventually, within};
+use crate::support::{Events, Gate, Port, Raw, SOON, eventually, within};
 
 const MODERN: &str = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\n";
 
@@ -230,6 +230,45 @@ pub fn foreign_hosts_and_origins_are_refused<K: Kit>(_: &str) {
     raw.write("POST /mcp HTTP/1.1\r\nContent-Length: 0\r\n\r\n");
     assert_eq!(raw.answer().status, 400);
     host.end();
+}
+
+/// SEC-27: whoever runs the server hears once of each host that was refused, and of so many hosts.
+pub fn a_refused_host_is_told_once<K: Kit>(_: &str) {
+    let (tell, events) = Events::new();
+    let server = mcp_driver::Server::<K::Runtime>::new("open", "1")
+        .on_error(move |report| tell.tell(report.to_string()));
+    let host: Host<K> = hosted(server, Gate::default(), Events::new().1);
+    for number in 0..20 {
+        for _ in 0..2 {
+            let mut raw = Raw::connect(&host.url);
+            let (more, body) = modern("pid");
+            raw.post(&format!("Host: h{number}.example\r\n{more}"), &body);
+            assert_eq!(raw.answer().status, 403);
+        }
+    }
+    let told = events.others();
+    let named = |number| {
+        told.iter().filter(|event| event.contains(&format!("allow_host(\"h{number}.example\")"))).count()
+    };
+    assert_eq!((0..20).map(named).collect::<Vec<_>>(), [[1; 16].as_slice(), &[0; 4]].concat(), "{told:?}");
+    host.end();
+}
+
+/// SEC-27, HTTP-05: what is no host, no origin or no address is the error that serving ends with at once.
+pub fn wrong_hosts_origins_and_addresses_serve_nothing<K: Kit>(_: &str) {
+    let server = || mcp_driver::Server::<K::Runtime>::new("open", "1");
+    let local = "127.0.0.1:0";
+    for (server, address, told) in [
+        (server().allow_host("http://mcp.example"), local, "`mcp.example`"),
+        (server().allow_origin("https://app.example/"), local, "`https://app.example`"),
+        (server().configure(|config| config.http.hosts.allow("")), local, "empty"),
+        (server(), "8000", "HOST:PORT"),
+        (server(), ":8000", "HOST:PORT"),
+        (server(), "http://localhost:8000/mcp", "HOST:PORT"),
+    ] {
+        let error = K::wait(server.bind_http(address)).unwrap_err().to_string();
+        assert!(error.contains(told), "{error}");
+    }
 }
 
 /// A head or body that does not come to its end in time is answered 408, and the connection is closed.

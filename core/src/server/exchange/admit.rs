@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 
+use crate::diagnostic::Diagnostic;
 use crate::dialect::Era;
 use crate::error::code;
 use crate::head::{Headers, RequestHead, declared_length};
@@ -9,7 +10,7 @@ use crate::server::config::Config;
 use crate::server::cors;
 use crate::server::headers;
 use crate::server::media::{self, Accepts};
-use crate::server::policy::{self, HttpPolicy};
+use crate::server::policy::{self, Foreign, HttpPolicy};
 use crate::server::refusal::Refusal;
 use crate::server::sessions::SessionId;
 
@@ -60,9 +61,18 @@ pub(super) enum Admission {
 
 /// Whether a request may come in. Who asks is judged before what is asked, so that a page which rebinds its
 /// name learns nothing.
-pub(super) fn head(config: &Config, head: &RequestHead, accepts: Accepts) -> Result<Admission, Refusal> {
+pub(super) fn head(
+    config: &Config,
+    head: &RequestHead,
+    accepts: Accepts,
+    advice: &mut Option<Diagnostic>,
+) -> Result<Admission, Refusal> {
     let policy = &config.http;
-    policy::admit_host(policy, &head.headers).map_err(|message| refused(403, message))?;
+    let mut foreign = |foreign: Foreign| {
+        *advice = foreign.advice;
+        refused(403, foreign.refusal)
+    };
+    policy::admit_host(policy, &head.headers).map_err(&mut foreign)?;
     if policy.resource_described_at(head.path()).is_some() {
         return match head.method.as_str() {
             "GET" | "HEAD" => Ok(Admission::Metadata),
@@ -70,9 +80,10 @@ pub(super) fn head(config: &Config, head: &RequestHead, accepts: Accepts) -> Res
             _ => Err(not_allowed("GET, HEAD")),
         };
     }
-    policy::admit_origin(policy, &head.headers).map_err(|message| refused(403, message))?;
+    policy::admit_origin(policy, &head.headers).map_err(&mut foreign)?;
     let Some(endpoint) = Endpoint::at(config, head.path()) else {
-        return Err(refused(404, "there is no MCP endpoint at this path"));
+        let path = policy.path.as_deref().unwrap_or_default();
+        return Err(refused(404, alloc::format!("there is no MCP endpoint at this path; it is at `{path}`")));
     };
     let sessions = has_sessions(config);
     match (head.method.as_str(), endpoint) {

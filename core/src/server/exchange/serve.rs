@@ -511,7 +511,7 @@ pub(super) fn told(notification: &Notification<'_>) -> ExchangeOutput {
     }
 }
 
-pub(super) fn no_session() -> Refusal {
+fn no_session() -> Refusal {
     Refusal::plain(
         code::INVALID_REQUEST,
         "the `Mcp-Session-Id` header is missing; `initialize` first, or send modern metadata in `params._meta`",

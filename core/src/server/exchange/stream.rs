@@ -9,10 +9,12 @@ use super::log::Log;
 use super::serve::Ask;
 use super::{Exchange, Stage};
 use crate::dialect::{Era, Revision};
+use crate::error::code;
 use crate::server::call::CallId;
 use crate::server::events::{Event, StreamId};
 use crate::server::headers;
 use crate::server::received::Received;
+use crate::server::refusal::Refusal;
 use crate::server::sessions::{Listening, SessionQuery, Then};
 use crate::time::{Duration, Now};
 use crate::wire::jsonrpc::RequestId;
@@ -23,6 +25,14 @@ pub(super) const PRIME_AFTER: Duration = Duration::from_secs(1);
 
 /// How long clients are asked to wait before they take up again a stream that the server has let go.
 const RETRY: Duration = Duration::from_secs(1);
+
+/// Who opens this in a browser is told what it is.
+fn no_session() -> Refusal {
+    Refusal::plain(
+        code::INVALID_REQUEST,
+        "this is an MCP endpoint: POST messages to it; a GET needs the `Mcp-Session-Id` header of a session",
+    )
+}
 
 impl Exchange {
     /// A stream was taken up again or has something new: send it.
@@ -76,7 +86,7 @@ impl Exchange {
         let session = self
             .permit("", None)
             .and_then(|()| headers::check_legacy_version(&self.head.headers, &self.config))
-            .and_then(|()| self.session.clone().ok_or_else(super::serve::no_session));
+            .and_then(|()| self.session.clone().ok_or_else(no_session));
         match session {
             Ok(session) => {
                 let headers = &self.head.headers;

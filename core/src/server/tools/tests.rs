@@ -17,6 +17,9 @@ fn an_input_schema_must_describe_an_object() {
     {
         assert!(refused(schema).contains("input schema"), "{schema}");
     }
+    for schema in ["{}", r#"{"type":"number","format":"double"}"#] {
+        assert!(refused(schema).contains("must be a struct"), "{schema}");
+    }
     assert!(Tools::new().insert(tool("t", r#"{"type":"object"}"#)).is_ok());
 }
 
@@ -175,4 +178,25 @@ fn arguments_are_checked_unless_their_type_does_it() {
     tools.insert(tool("bounded", bounded)).unwrap();
     tools.rely_on_type("bounded");
     assert!(tools.get("bounded").unwrap().check_arguments(r#"{"a":4}"#).is_err());
+}
+
+/// TOOL-33: what is missing is known from the schema alone, with the type if that says one.
+#[test]
+fn missing_arguments_are_named_with_their_type() {
+    let missing = |schema: &str, arguments: &str| {
+        let mut tools = Tools::new();
+        tools.insert(tool("t", schema)).unwrap().missing_arguments(arguments)
+    };
+    let schema = r#"{"type":"object","properties":{"a":{"type":"integer"},"b":true,"c":{"type":["string","null"]},
+        "d":{"type":"string"}},"required":["a","b","c","e","d"]}"#;
+    let all = [
+        "arguments.a: missing, expected an integer",
+        "arguments.b: missing",
+        "arguments.c: missing",
+        "arguments.e: missing",
+        "arguments.d: missing, expected a string",
+    ];
+    assert_eq!(missing(schema, "{}"), all);
+    assert_eq!(missing(schema, r#"{"a":null,"d":1,"e":[],"f":1}"#), all[1..3]);
+    assert!(missing(r#"{"type":"object"}"#, "{}").is_empty());
 }

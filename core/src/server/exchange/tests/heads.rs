@@ -24,6 +24,42 @@ fn foreign_hosts_and_origins_are_refused_whatever_is_asked() {
     assert_eq!(web.ask(with(call_head(), &fields), &modern_call("")).calls.len(), 1);
 }
 
+/// SEC-27: people on this side are told which setting lets a host or an origin in that was refused.
+#[test]
+fn a_refused_host_or_origin_is_told_with_the_setting_that_lets_it_in() {
+    let told = |field: &str, value: &str| {
+        let head = with(call_head(), &[(field, Some(value))]);
+        let mut exchange = Exchange::new(now(), ExchangeId::new(1), Arc::new(config()), head);
+        let mut told = Vec::new();
+        while let Some(output) = exchange.poll_output() {
+            if let ExchangeOutput::Diagnostic(diagnostic) = output
+                && diagnostic.once
+            {
+                assert_eq!(diagnostic.blame, crate::diagnostic::Blame::Ours);
+                told.push(diagnostic.detail);
+            }
+        }
+        told.join("; ")
+    };
+    assert!(told("Host", "mcp.example").contains(r#"`Server::allow_host("mcp.example")`"#));
+    let origin = told("Origin", "https://app.example");
+    assert!(origin.contains(r#"`Server::allow_origin("https://app.example")`"#));
+    assert_eq!(told("Host", "localhost"), "");
+}
+
+/// A browser that opens the URL, and a client that was given another one, are told where they are.
+#[test]
+fn who_asks_for_something_else_is_told_where_the_endpoint_is() {
+    let mut web = Web::new(config());
+    let page = web.ask(with(head("GET"), &[("Accept", Some("text/html, */*;q=0.8"))]), "");
+    assert_eq!(page.status(), 400);
+    assert!(page.body.contains("this is an MCP endpoint: POST"), "{}", page.body);
+    let mut elsewhere = call_head();
+    elsewhere.target = "/".into();
+    let elsewhere = web.ask(elsewhere, &modern_call(""));
+    assert!(elsewhere.body.contains("it is at `/mcp`"), "{}", elsewhere.body);
+}
+
 /// HTTP-01
 #[test]
 fn other_paths_are_not_found_unless_the_server_is_mounted() {
