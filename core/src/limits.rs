@@ -58,10 +58,13 @@ pub struct Limits {
     /// [`in_flight_bytes`](Self::in_flight_bytes) together; over HTTP each has a connection, and holds its
     /// [`message`](Self::message).
     pub in_flight: usize,
-    /// The parameters and ids of the requests in flight on one byte stream together. Default 64 MiB; a further request that
+    /// The parameters, ids and tokens of the requests in flight on one byte stream together. Default 64 MiB; a further request that
     /// would pass it is refused with an error and the connection lives. Less than [`message`](Self::message) refuses
     /// requests that nothing else would.
     pub in_flight_bytes: usize,
+    /// The id of a request, and the token that its progress is reported under. Default 1 KiB each; a request with a
+    /// longer one is refused with an error. They are kept as long as the request is in flight, and by a stream of changes.
+    pub id: usize,
     /// Requests of legacy sessions that go on although the connection of their client is gone (HTTPL-23), in all sessions
     /// of an HTTP server. Default 256, each with its message and whatever its handler holds; a further one is
     /// cancelled, which its client is told if it comes back.
@@ -189,7 +192,8 @@ pub struct Limits {
     /// subscription is refused.
     pub connections: usize,
     /// Calls of blocking handlers that wait for a thread, and as many checks of tokens. Default 4,096; a further one is
-    /// answered with an internal error, or 503. Each holds its parameters.
+    /// answered with an internal error, or 503. Each counts among the requests in flight, and holds nothing any more
+    /// when it is cancelled.
     pub blocking_jobs: usize,
     /// Blocking handlers of one server or client that run at one time, each on a thread, and as many blocking checks of
     /// tokens. Default 256; further ones wait for those of their kind, and nothing else does, whatever else the process
@@ -231,6 +235,7 @@ impl Default for Limits {
             keep_alive_comment: Duration::from_secs(15),
             in_flight: 1_024,
             in_flight_bytes: 64 << 20,
+            id: 1 << 10,
             unattended: 256,
             ask: Duration::from_secs(600),
             asks: 1_024,

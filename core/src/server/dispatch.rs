@@ -201,6 +201,13 @@ pub(super) fn plan(
     params: &Params<'_>,
     whole: &str,
 ) -> Result<Plan, Refusal> {
+    let most = config.limits.id;
+    if request.id.size() > most {
+        return Err(Refusal::plain(
+            code::INVALID_REQUEST,
+            alloc::format!("the id is longer than {most} bytes"),
+        ));
+    }
     let plan = plan_own(View::new(config, viewer), (era, transport), request, params, whole)?;
     if !config.hand_out_all {
         return Ok(plan);
@@ -312,11 +319,16 @@ fn draft(
         Era::Modern => params.meta.log_level()?,
         Era::Legacy => None,
     };
+    let (token, most) = (params.meta.progress_token()?, config.limits.id);
+    if token.as_ref().is_some_and(|token| token.size() > most) {
+        let message = alloc::format!("params._meta.progressToken: longer than {most} bytes");
+        return Err(Refusal::plain(code::INVALID_PARAMS, message));
+    }
     let retry = retry(era, &target, params, whole)?;
     let arguments = params.arguments.filter(|_| matches!(target, Target::Tool(_) | Target::Prompt(_)));
     Ok(Draft {
         target,
-        token: params.meta.progress_token()?,
+        token,
         level: level.filter(|_| config.logging),
         checks: Checks { arguments: config.check_arguments, output: config.check_output },
         spans: Spans {
@@ -377,6 +389,11 @@ impl Draft {
     /// The arguments within `whole`.
     pub(super) fn arguments<'a>(&self, whole: &'a str) -> &'a str {
         self.spans.arguments.clone().and_then(|span| whole.get(span)).unwrap_or("{}")
+    }
+
+    /// What a call made of it holds while it is in flight.
+    pub(super) fn size(&self, request: &RequestId, text: &str) -> usize {
+        text.len() + request.size() + self.token.as_ref().map_or(0, ProgressToken::size)
     }
 
     /// The call, which owns `text`. A legacy one takes the rest from its session.

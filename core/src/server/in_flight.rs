@@ -31,7 +31,7 @@ pub(super) struct Running {
     sequel: Option<Sequel>,
     /// Whether its result may ask for input.
     may_require_input: bool,
-    /// The length of its parameters and its id.
+    /// The length of its parameters, its id and its token.
     size: usize,
 }
 
@@ -63,7 +63,7 @@ pub(super) enum Sequel {
 #[derive(Debug, Default)]
 pub(super) struct InFlight {
     running: Vec<Running>,
-    /// The length of the parameters and ids of all of them.
+    /// The length of the parameters, ids and tokens of all of them.
     size: usize,
     last: u64,
 }
@@ -72,7 +72,7 @@ impl InFlight {
     /// Notes that `call` runs, and names it.
     pub(super) fn begin(&mut self, call: &Call, batch: Option<u64>, sequel: Option<Sequel>) -> CallId {
         let id = self.next();
-        let size = call.text.len() + call.request.size();
+        let size = call.text.len() + call.request.size() + call.token.as_ref().map_or(0, ProgressToken::size);
         self.size += size;
         self.running.push(Running {
             id,
@@ -221,7 +221,7 @@ impl InFlight {
         self.running.len()
     }
 
-    /// What their parameters and ids come to, in bytes.
+    /// What their parameters, ids and tokens come to, in bytes.
     pub(super) fn size(&self) -> usize {
         self.size
     }

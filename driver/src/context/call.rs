@@ -1,7 +1,7 @@
 //! One call, as its handler, its task and its connection share it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use std::task::{self, Poll, Waker};
 
 use mcp_proto::error::PeerError;
@@ -13,7 +13,7 @@ use super::{Outlet, Report};
 use crate::around::{Answer, AnswerKind};
 use crate::handler::{Run, label};
 use crate::hook::panic_text;
-use crate::runtime::BoxFuture;
+use crate::runtime::{BoxFuture, Job};
 use crate::spans::RequestSpan;
 use crate::wake::{Once, Place, Promise};
 
@@ -30,6 +30,8 @@ pub(crate) struct CallState {
     pub(super) cancelled: Once,
     /// What is left of an async handler that was not ready at once.
     pub(super) rest: Mutex<Option<BoxFuture<()>>>,
+    /// A handler that blocks, until a thread takes it.
+    waiting: Mutex<Option<Job>>,
     /// The run before this one, whose hooks may still be around the call.
     pub(super) before: Option<Arc<Self>>,
     /// What it has asked and done; see [`journal`].
@@ -48,8 +50,8 @@ impl CallState {
         let (cancelled, rest) = (Once::default(), Mutex::default());
         let (answer, journal) = (hooked.then(Promise::default), Mutex::default());
         let span = RequestSpan::new(&call, || outlet.now().mono);
-        let before = None;
-        Arc::new(Self { outlet, id, call, handler, answer, span, cancelled, rest, before, journal })
+        let (waiting, before) = (Mutex::default(), None);
+        Arc::new(Self { outlet, id, call, handler, answer, span, cancelled, rest, waiting, before, journal })
     }
 
     /// The same call, to be served once more.
@@ -58,8 +60,8 @@ impl CallState {
         let (outlet, id, call) = (self.outlet.clone(), self.id, self.call.clone());
         let (handler, answer) = (self.handler.clone(), self.answer.clone());
         let (span, journal) = (self.span.follow(), Mutex::new(Some(Box::new(journal))));
-        let before = Some(self.clone());
-        Arc::new(Self { outlet, id, call, handler, answer, span, cancelled, rest, before, journal })
+        let (waiting, before) = (Mutex::default(), Some(self.clone()));
+        Arc::new(Self { outlet, id, call, handler, answer, span, cancelled, rest, waiting, before, journal })
     }
 
     pub(crate) fn handler(&self) -> Option<&Run> {
@@ -166,6 +168,18 @@ impl CallState {
         self.guarded(|| drop(rest));
     }
 
+    /// Has a handler that blocks run when there is a thread for it. What waits for one holds the call only as long as
+    /// somebody waits for that: else a client that cancels fills the queue with its parameters.
+    pub(crate) fn wait_for_thread(self: &Arc<Self>, job: Job) {
+        *self.lock_waiting() = Some(job);
+        let waiting = Waiting(Arc::downgrade(self));
+        self.outlet.spawn_blocking(Box::new(move || waiting.run()));
+    }
+
+    fn lock_waiting(&self) -> MutexGuard<'_, Option<Job>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Runs code of a handler; a panic is reported and ends there.
     pub(crate) fn guarded<T>(&self, run: impl FnOnce() -> T) -> Option<T> {
         self.guarded_as("the handler", run)
@@ -185,6 +199,8 @@ impl CallState {
         if self.answer.is_none() {
             self.ended(AnswerKind::Cancelled);
         }
+        let waiting = self.lock_waiting().take();
+        drop(waiting);
         self.cancelled.wake();
         if let Some(before) = &self.before {
             before.cancel();
@@ -209,5 +225,24 @@ impl CallState {
 
     pub(crate) fn report(&self, detail: impl Into<String>) {
         self.outlet.report(Report::ours(label(self.target()), detail));
+    }
+}
+
+/// A handler that waits for a thread. Where none will come to it, the handler is dropped, and its responder answers.
+struct Waiting(Weak<CallState>);
+
+impl Waiting {
+    fn run(self) {
+        let Some(state) = self.0.upgrade() else { return };
+        let job = state.lock_waiting().take();
+        state.guarded(|| job.map(|job| job()));
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let Some(state) = self.0.upgrade() else { return };
+        let job = state.lock_waiting().take();
+        drop(job);
     }
 }

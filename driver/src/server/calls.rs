@@ -101,11 +101,10 @@ pub(crate) fn launch(state: &Arc<CallState>, responder: Responder) -> Option<Box
             return state.guarded(|| Some(handler(context, responder.open()?))).flatten();
         }
         Some(Run::Blocking(handler)) => {
-            let (handler, owner) = (handler.clone(), state.clone());
-            state.outlet().spawn_blocking(Box::new(move || {
-                // It may have waited for a thread longer than the client for it.
-                if !owner.is_cancelled() {
-                    owner.guarded(|| responder.open().map(|responder| handler(context, responder)));
+            let handler = handler.clone();
+            state.wait_for_thread(Box::new(move || {
+                if let Some(responder) = responder.open() {
+                    handler(context, responder);
                 }
             }));
         }

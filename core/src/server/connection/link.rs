@@ -265,7 +265,7 @@ impl Link {
                 if self.calls.len() >= config.limits.in_flight {
                     return Err(dispatch::too_many(config.limits.in_flight));
                 }
-                if self.calls.size().saturating_add(whole.len() + request.id.size())
+                if self.calls.size().saturating_add(draft.size(&request.id, whole))
                     > config.limits.in_flight_bytes
                 {
                     return Err(dispatch::too_much(config.limits.in_flight_bytes));

@@ -77,6 +77,42 @@ fn ids_count_among_what_requests_in_flight_hold() {
     assert!(client.ask(&call(""))[0].contains("would be longer than"));
 }
 
+/// Tokens of progress do, too.
+#[test]
+fn tokens_count_among_what_requests_in_flight_hold() {
+    let params =
+        |token: &str| format!(r#"{{"_meta":{{"progressToken":"{token}"}},"name":"add","arguments":{{}}}}"#);
+    let call = |id: u8, token: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{}}}"#, params(token))
+    };
+    let limits = limits(|limits| limits.in_flight_bytes = params("1234").len() + 4);
+    let mut client = Client::legacy(config().limits(limits), V);
+    assert!(client.ask(&call(1, "12345"))[0].contains("would be longer than"));
+    client.call(&call(2, "1234"));
+}
+
+/// An id or a token of any length costs no more than its message does in passing. The bound is reached exactly and
+/// passed by one byte, on calls and on what is answered here.
+#[test]
+fn ids_and_tokens_are_bounded() {
+    let limits = limits(|limits| limits.id = 8);
+    let call = |id: &str, token: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"_meta":{{"progressToken":{token}}},"name":"add","arguments":{{}}}}}}"#
+        )
+    };
+    let mut client = Client::legacy(config().limits(limits), V);
+    client.call(&call("\"12345678\"", "\"\\u0061234567\""));
+    for id in ["\"123456789\"", "12345678901234567890"] {
+        for request in [call(id, "1"), format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#)] {
+            assert_eq!(client.ask(&request), [error(id, -32600, "the id is longer than 8 bytes")]);
+        }
+    }
+    client.call(&call("1234567890123456789", "1"));
+    let refused = error("1", -32602, "params._meta.progressToken: longer than 8 bytes");
+    assert_eq!(client.ask(&call("1", "\"123456789\"")), [refused]);
+}
+
 /// Backpressure: a peer that does not read is not served until it does, and loses nothing.
 #[test]
 fn input_waits_while_too_much_is_to_be_sent() {
