@@ -1,10 +1,12 @@
 //! Errors by blame: the peer's, the call's, the embedding application's.
 
 use crate::client::{Continuation, ToolReply, Unmet};
-use crate::text::Excerpt;
+use crate::model::error_data::MissingRequiredClientCapabilityData;
+use crate::text::{Excerpt, debug_like_display};
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 
 /// JSON-RPC and MCP error codes.
@@ -37,7 +39,7 @@ pub mod code {
 ///
 /// Knows what to tell it: a code, a text and an HTTP status. The detail is for people on this side and never
 /// leaves it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PeerError {
     /// The JSON-RPC code that the peer is told.
@@ -144,7 +146,7 @@ impl fmt::Display for ErrorObject {
 }
 
 /// How a call ended when it did not end with a result. For the application that made the call.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum CallError {
     /// The server answered with an error. `status` is the HTTP status it came with, where there was one.
@@ -152,7 +154,14 @@ pub enum CallError {
         /// The error as the server sent it.
         error: ErrorObject,
         /// The HTTP status, when it was not 200.
-        status: Option<u16>,
+        status: Option<HttpStatus>,
+    },
+    /// The server, or somebody on the way to it, refused the request with an HTTP status and no error of the protocol.
+    Refused {
+        /// The HTTP status.
+        status: HttpStatus,
+        /// What it said: the beginning of the body, or what is wrong with that. May be empty.
+        reason: String,
     },
     /// No answer in time; the server was told that the call is abandoned.
     TimedOut {
@@ -207,10 +216,11 @@ pub enum CallError {
         /// What is needed to go on with the call after all.
         continuation: Box<Continuation>,
     },
-    /// The server wants authorization: HTTP 401 or 403.
+    /// The server wants authorization: HTTP status 401, or 403 with a challenge. Any other 403 is
+    /// [`Server`](Self::Server) or [`Refused`](Self::Refused).
     Unauthorized {
         /// The HTTP status.
-        status: u16,
+        status: HttpStatus,
         /// Why the client is not authorized, or not enough; empty when nobody tried.
         reason: String,
         /// What was tried, a line each.
@@ -223,11 +233,6 @@ pub enum CallError {
 }
 
 impl CallError {
-    /// A refusal that nobody did anything about.
-    pub(crate) fn unauthorized(status: u16) -> Self {
-        Self::Unauthorized { status, reason: String::new(), record: String::new() }
-    }
-
     /// Whether the server answered a [`ReadResource`](crate::client::ReadResource) that there is no such
     /// resource (RES-17).
     ///
@@ -242,9 +247,25 @@ impl CallError {
 impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Server { error, status: None } => write!(f, "the server answered with an error: {error}"),
-            Self::Server { error, status: Some(status) } => {
-                write!(f, "the server answered with an error: {error}, HTTP status {status}")
+            Self::Server { error, status } => {
+                write!(f, "the server answered with an error: {error}")?;
+                if let Some(status) = status {
+                    write!(f, ", {status}")?;
+                }
+                for (count, method) in declared_by(error).into_iter().enumerate() {
+                    let before = if count == 0 { "; a client declares that by" } else { " and" };
+                    write!(f, "{before} `ClientBuilder::{method}`")?;
+                }
+                Ok(())
+            }
+            Self::Refused { status, reason } => {
+                let meaning = match status.code {
+                    413 => " (the request is larger than the server accepts)",
+                    431 => " (the request has more or longer fields than the server accepts)",
+                    _ => "",
+                };
+                write!(f, "the server refused the request: {status}{meaning}")?;
+                if reason.is_empty() { Ok(()) } else { write!(f, ": {reason}") }
             }
             Self::TimedOut { after } => write!(f, "no answer within {after:?}; the call was cancelled"),
             Self::Cancelled => f.write_str("the call was cancelled"),
@@ -264,11 +285,13 @@ impl fmt::Display for CallError {
             ),
             Self::Invalid { reason } => write!(f, "the server broke the protocol: {reason}"),
             Self::InputRequired { why, .. } => write!(f, "the server needs input before it can go on: {why}"),
-            Self::Unauthorized { status, reason, .. } if reason.is_empty() => {
-                write!(f, "the server wants authorization (HTTP {status})")
-            }
+            Self::Unauthorized { status, reason, .. } if reason.is_empty() => write!(
+                f,
+                "the server wants authorization ({status}): give it a token as a header (`ClientBuilder::header`), or \
+                 let the client get one (`ClientBuilder::authorize`, of the feature `auth`)"
+            ),
             Self::Unauthorized { status, reason, .. } => {
-                write!(f, "the server wants authorization (HTTP {status}): {reason}")
+                write!(f, "the server wants authorization ({status}): {reason}")
             }
             Self::Full(full) => full.fmt(f),
             Self::Misuse(misuse) => misuse.fmt(f),
@@ -284,8 +307,51 @@ impl From<Full> for CallError {
     }
 }
 
-/// A bound of [`Limits`](crate::limits::Limits) is reached; try again when something has finished.
+/// What an application does to declare the capabilities that an error says are missing (META-16).
+fn declared_by(error: &ErrorObject) -> Vec<&'static str> {
+    let data = error.data.as_ref().filter(|_| error.code == i64::from(code::MISSING_CLIENT_CAPABILITY));
+    let data = data.and_then(|data| serde_json::from_str(data.get()).ok());
+    let Some(MissingRequiredClientCapabilityData { required_capabilities: needed, .. }) = data else {
+        return Vec::new();
+    };
+    let method = |name: &String| match name.as_str() {
+        "elicitation" | "elicitation.form" => Some("on_elicit"),
+        "elicitation.url" => Some("on_elicit_url"),
+        "sampling" => Some("on_sample"),
+        "sampling.tools" => Some("on_sample_with_tools"),
+        "sampling.context" => Some("sample_context"),
+        "roots" => Some("roots"),
+        _ => None,
+    };
+    needed.names().iter().filter_map(method).collect()
+}
+
+/// The HTTP status of a response other than success, and where it came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HttpStatus {
+    /// The status, such as 404.
+    pub code: u16,
+    /// The URL that was asked, as far as it may be told: without its query, and without the path where that names a
+    /// session.
+    pub url: String,
+}
+
+impl HttpStatus {
+    /// A status of a response from this URL.
+    pub fn new(code: u16, url: impl Into<String>) -> Self {
+        Self { code, url: url.into() }
+    }
+}
+
+impl fmt::Display for HttpStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HTTP status {} from {}", self.code, self.url)
+    }
+}
+
+/// A bound of [`Limits`](crate::limits::Limits) is reached; try again when something has finished.
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Full {
     /// The field of `Limits`.
@@ -314,7 +380,7 @@ impl fmt::Display for Full {
 impl core::error::Error for Full {}
 
 /// A mistake of the program that uses this library, not of its peer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ApiMisuse {
     /// What was done and what to do instead.
@@ -335,3 +401,5 @@ impl fmt::Display for ApiMisuse {
 }
 
 impl core::error::Error for ApiMisuse {}
+
+debug_like_display!(PeerError, CallError, Full, ApiMisuse);

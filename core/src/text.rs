@@ -8,6 +8,19 @@ const EXCERPT: usize = 200;
 /// As many items of a peer's list.
 const ITEMS: usize = 8;
 
+/// Has errors print the same either way: their `Debug` is what a program prints whose `main` returns one.
+macro_rules! debug_like_display {
+    ($($error:ty),+) => {$(
+        impl core::fmt::Debug for $error {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                core::fmt::Display::fmt(self, f)
+            }
+        }
+    )+};
+}
+
+pub(crate) use debug_like_display;
+
 /// The beginning of a peer's text, with control characters replaced.
 pub(crate) struct Excerpt<'a>(pub(crate) &'a str);
 

@@ -5,7 +5,7 @@ mod group;
 mod lookup;
 
 use std::collections::VecDeque;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::io::{self, Write};
@@ -222,6 +222,7 @@ impl Drain {
 /// How a child ended, and the last it said on standard error.
 #[derive(Clone, Debug)]
 pub(crate) struct Obituary {
+    pub(crate) program: String,
     pub(crate) status: Option<ExitStatus>,
     pub(crate) stderr: String,
 }
@@ -229,8 +230,8 @@ pub(crate) struct Obituary {
 impl fmt::Display for Obituary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.status {
-            Some(status) => write!(f, "the server process ended ({status})")?,
-            None => f.write_str("the server process closed its output")?,
+            Some(status) => write!(f, "the server process `{}` ended ({status})", self.program)?,
+            None => write!(f, "the server process `{}` closed its output", self.program)?,
         }
         match self.stderr.trim_end() {
             "" => f.write_str("; it wrote nothing to standard error"),
@@ -245,7 +246,7 @@ pub(crate) fn start<R: Runtime>(runtime: &R, command: &Command) -> io::Result<Pr
         let program = command.program.to_string_lossy();
         let place = match (program.contains(['/', '\\']), std::env::var_os("PATH")) {
             (true, _) => String::new(),
-            (false, Some(path)) => format!(", looked up in PATH={}", path.to_string_lossy()),
+            (false, Some(path)) => format!(", looked up in PATH={}", folders(&path)),
             (false, None) => ", and PATH is not set".into(),
         };
         let hint = match command.arguments.is_empty() && program.contains(char::is_whitespace) {
@@ -255,6 +256,23 @@ pub(crate) fn start<R: Runtime>(runtime: &R, command: &Command) -> io::Result<Pr
         };
         io::Error::new(error.kind(), format!("cannot start `{program}`{place}: {error}{hint}"))
     })
+}
+
+/// The beginning of a search path, whose folders are often many, and named twice.
+fn folders(path: &OsStr) -> String {
+    const SHOWN: usize = 8;
+    let mut known: Vec<String> = Vec::new();
+    for folder in std::env::split_paths(path).map(|folder| folder.to_string_lossy().into_owned()) {
+        if known.contains(&folder) {
+            continue;
+        }
+        if known.len() == SHOWN {
+            known.push("…".to_owned());
+            break;
+        }
+        known.push(folder);
+    }
+    known.join(if cfg!(windows) { ";" } else { ":" })
 }
 
 /// What is left of a process besides its stream.
@@ -272,6 +290,8 @@ pub(crate) struct Child {
 }
 
 struct ChildShared {
+    /// Its name, without arguments, which may hold secrets.
+    program: String,
     stderr: Mutex<Tail>,
     echo: Option<StderrHook>,
     state: Mutex<ChildState>,
@@ -295,11 +315,13 @@ impl Child {
     /// and again when it was asked to terminate.
     pub(crate) fn adopt<R: Runtime>(
         runtime: &R,
+        program: String,
         process: Remains<R>,
         patience: Duration,
         echo: Option<StderrHook>,
     ) -> Self {
         let shared = Arc::new(ChildShared {
+            program,
             stderr: Mutex::default(),
             echo,
             state: Mutex::default(),
@@ -332,7 +354,7 @@ impl Child {
     pub(crate) async fn obituary(&self) -> Obituary {
         poll_fn(|cx| self.poll_state(cx, |state| state.exited.is_some() && state.drained)).await;
         let stderr = self.shared.stderr.lock().unwrap_or_else(PoisonError::into_inner).text();
-        Obituary { status: self.state().status, stderr }
+        Obituary { program: self.shared.program.clone(), status: self.state().status, stderr }
     }
 
     async fn supervise<R: Runtime>(

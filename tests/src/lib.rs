@@ -35,7 +35,9 @@ macro_rules! parity {
             grants: tokens_are_renewed, tokens_are_renewed_early, a_server_that_fails_deletes_nothing,
                 a_dead_refresh_token_is_forgotten, what_another_program_stores_meanwhile_stays, signing_out_leaves_no_token_behind,
                 signing_out_needs_authorization, grants_outlive_the_program;
-            signed_out: taking_back_is_no_reason_to_sign_in, a_key_that_is_slow_sends_no_token_that_was_taken_back;
+            signed_out: taking_back_is_no_reason_to_sign_in, a_key_that_is_slow_sends_no_token_that_was_taken_back,
+                what_waits_for_a_connection_sends_no_token_that_was_taken_back,
+                keys_sign_on_so_many_threads;
             calls: every_revision_is_spoken, progress_is_live_and_precedes_the_result,
                 an_abandoned_call_is_cancelled, a_canceller_cancels, a_blocking_handler_learns_of_its_cancellation,
                 a_handler_sleeps_on_its_runtime, a_timeout_cancels_on_the_wire, a_panic_is_answered_and_the_server_lives,
@@ -104,6 +106,7 @@ macro_rules! parity {
                 the_standard_error_of_a_child_is_passed_on,
                 a_grandchild_goes_with_its_launcher, an_escaped_grandchild_holds_nobody_up,
                 a_server_that_dies_of_the_probe_is_started_again, a_server_that_ignores_the_probe_is_legacy,
+                a_server_that_starts_slowly_is_what_it_says, a_program_that_is_no_server_is_named,
                 noise_on_the_output_is_skipped, a_subprocess_of_a_handler_gets_no_input,
                 a_stray_print_does_not_reach_the_client, the_last_words_of_a_child_are_read,
                 a_child_may_say_what_it_likes_and_outlives_who_started_it;
@@ -122,6 +125,7 @@ macro_rules! parity {
             http: a_server_on_every_interface_needs_a_name, a_disconnect_cancels_a_modern_call_only, connections_are_used_again,
                 stopping_lets_calls_finish, stopping_and_closing_in_any_order_is_harmless,
                 closing_ends_the_session, dropping_the_client_ends_the_session, foreign_hosts_and_origins_are_refused,
+                a_refusal_is_told_in_the_words_of_the_server,
                 a_refused_host_is_told_once, wrong_hosts_origins_and_addresses_serve_nothing,
                 slow_heads_and_bodies_time_out, silent_and_deaf_peers_are_let_go, connections_are_bounded,
                 a_missing_server_is_named, calls_fail_at_once_when_the_server_dies,

@@ -30,7 +30,7 @@ pub struct Url {
 }
 
 /// Why a text is no URL that can be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct InvalidUrl(&'static str);
 
 impl fmt::Display for InvalidUrl {
@@ -40,6 +40,8 @@ impl fmt::Display for InvalidUrl {
 }
 
 impl core::error::Error for InvalidUrl {}
+
+crate::text::debug_like_display!(InvalidUrl);
 
 impl Url {
     /// Reads a URL.

@@ -9,6 +9,7 @@ use crate::model::sampling::CreateMessageResult;
 use crate::model::{In, Json};
 use alloc::boxed::Box;
 use alloc::format;
+use alloc::string::String;
 use core::fmt;
 
 /// The answer to something that a server asks, the same in both eras. Prints without what it says.
@@ -65,7 +66,10 @@ pub enum Refusal {
     /// This side failed. The server is told no more than that.
     Failed,
     /// There was an answer that does not fit what was asked. The server is told no more than of a failure.
-    Misfit,
+    Misfit {
+        /// What does not fit, without what was answered.
+        reason: String,
+    },
     /// An error that the server may read.
     Error(ErrorObject),
 }
@@ -77,8 +81,19 @@ impl Refusal {
     pub(super) fn into_error(self) -> ErrorObject {
         match self {
             Self::Rejected => ErrorObject::new(Self::REJECTED, "User rejected the request"),
-            Self::Failed | Self::Misfit => ErrorObject::new(code::INTERNAL, "Internal error"),
+            Self::Failed | Self::Misfit { .. } => ErrorObject::new(code::INTERNAL, "Internal error"),
             Self::Error(error) => error,
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rejected => f.write_str("the user rejected it"),
+            Self::Failed => f.write_str("the handler failed"),
+            Self::Misfit { reason } => f.write_str(reason),
+            Self::Error(error) => write!(f, "the handler refused it: {error}"),
         }
     }
 }

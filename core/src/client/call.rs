@@ -235,7 +235,7 @@ impl Custom {
                 .decode::<Keys>()
                 .map_err(|_| ApiMisuse::new(format!("the parameters of `{method}` are not a JSON object")))?;
             if keys.meta {
-                let message = format!("the parameters of `{method}` have `_meta`; use `CallOptions::meta`");
+                let message = format!("the parameters of `{method}` have `_meta`; use `Options::meta`");
                 return Err(ApiMisuse::new(message));
             }
         }

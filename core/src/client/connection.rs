@@ -2,12 +2,16 @@
 //!
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio>
 
+mod late;
 mod listen;
+mod noise;
 mod prepare;
 mod respawn;
 #[cfg(test)]
 mod tests;
 
+use self::late::Unanswered;
+use self::noise::Noise;
 use self::respawn::Restarts;
 use super::answer::{InputResponse, Refusal};
 use super::asks::{Answered, AskId};
@@ -53,6 +57,8 @@ pub struct Connection {
     sent: usize,
     state: State,
     restarts: Restarts,
+    unanswered: Unanswered,
+    noise: Noise,
 }
 
 /// Prints the lengths of what it holds only.
@@ -112,6 +118,8 @@ impl Connection {
             sent: 0,
             state: State::Closed,
             restarts: Restarts::default(),
+            unanswered: Unanswered::default(),
+            noise: Noise::default(),
         };
         connection.follow(now.mono, step);
         connection
@@ -276,9 +284,10 @@ impl Connection {
     pub fn handle_timeout(&mut self, now: Now) {
         let now = now.mono;
         // What follows the silence starts now, so this ends.
-        if let State::Negotiating { deadline, .. } = self.state
+        if let State::Negotiating { wire, deadline } = self.state
             && deadline <= now
         {
+            self.unanswered.push(wire, self.link.negotiation.stage());
             let step = self.link.negotiation.answer(Answer::Silence);
             self.follow(now, step);
         }
@@ -431,11 +440,15 @@ impl Connection {
                     for message in batch {
                         match message {
                             Ok(message) => self.message(now, message),
-                            Err(malformed) => self.malformed(now, malformed),
+                            Err(malformed) => drop(self.malformed(now, malformed)),
                         }
                     }
                 }
-                Err(malformed) => self.malformed(now, malformed),
+                Err(malformed) => {
+                    if !self.malformed(now, malformed) {
+                        self.hears_noise(line);
+                    }
+                }
             },
             Line::TooLong { limit, start } => {
                 let wire = jsonrpc::begun_response(start).as_ref().and_then(RequestId::as_i64);
@@ -469,6 +482,9 @@ impl Connection {
             self.link.discovered(now, &step, response.outcome.as_ref().ok().copied());
             return self.follow(now, step);
         }
+        if self.answered_late(now, response.id.as_ref(), &response.outcome) {
+            return;
+        }
         match wire.and_then(|wire| self.link.calls.by_wire(wire)) {
             Some(id) => match response.outcome {
                 Ok(result) => {
@@ -490,15 +506,17 @@ impl Connection {
     }
 
     /// Never answered, not even when it is meant as a message: a server that prints its log to stdout would
-    /// be answered for ever (B03). What was meant as the response to a call ends that call.
-    fn malformed(&mut self, now: Instant, malformed: Malformed) {
+    /// be answered for ever (B03). What was meant as the response to a call ends that call; whether it was.
+    fn malformed(&mut self, now: Instant, malformed: Malformed) -> bool {
         let detail = &malformed.error.detail;
         let wire = malformed.id.as_ref().filter(|_| malformed.response).and_then(RequestId::as_i64);
         let error = CallError::Invalid { reason: format!("the response is malformed: {detail}") };
-        if !self.answer_unreadable(now, wire, error) {
+        let answers = self.answer_unreadable(now, wire, error);
+        if !answers {
             let detail = format!("{}: {detail}", malformed.error.message);
             self.diagnose("jsonrpc", detail);
         }
+        answers
     }
 
     /// A response has come and says nothing; whether anybody waited for it.

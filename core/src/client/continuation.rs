@@ -215,13 +215,7 @@ impl fmt::Display for Unmet {
                 write!(f, "`{}` cannot be asked of this client: {reason}", crate::text::Excerpt(key))
             }
             Self::Refused { key, refusal } => {
-                let why = match refusal {
-                    Refusal::Rejected => "the user rejected it",
-                    Refusal::Failed => "the handler failed",
-                    Refusal::Misfit => "the answer of the handler does not fit what was asked",
-                    Refusal::Error(_) => "the handler refused it",
-                };
-                write!(f, "`{}` was not answered: {why}", crate::text::Excerpt(key))
+                write!(f, "`{}` was not answered: {refusal}", crate::text::Excerpt(key))
             }
             Self::Full(full) => full.fmt(f),
             Self::Stopped => f.write_str("it is not waited for any longer"),

@@ -377,6 +377,7 @@ pub fn fuzz_connection(data: &[u8]) {
             },
         }
         assert!(connection.asks() <= ASKED, "questions are bounded");
+        assert!(connection.unanswered() <= 5, "so are steps of the negotiation");
         assert_kept(&connection.cache(at));
         if script.byte() & 1 == 0 {
             while let Some(output) = connection.poll_output() {

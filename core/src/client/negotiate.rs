@@ -5,7 +5,7 @@
 use super::config::EraChoice;
 use super::details::ServerDetails;
 use crate::dialect::{Era, Revision};
-use crate::error::{CallError, ErrorObject, code};
+use crate::error::{CallError, ErrorObject, HttpStatus, code};
 use crate::model::Json;
 use crate::model::capabilities::ServerCapabilities;
 use crate::model::lifecycle::Implementation;
@@ -39,7 +39,7 @@ pub(super) enum Answer<'a> {
     /// With a result.
     Result(&'a RawValue),
     /// With a JSON-RPC error, and the HTTP status where that was not 200.
-    Error(&'a ErrorObject, Option<u16>),
+    Error(&'a ErrorObject, Option<HttpStatus>),
     /// Not in time.
     Silence,
     /// With something else, described: another HTTP status, a body that is no message, the end of the stream.
@@ -74,8 +74,9 @@ pub(super) struct Negotiation {
     assumed: bool,
 }
 
+/// What is being asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+pub(super) enum Stage {
     Probing(Revision),
     Initializing(Revision),
     Over,
@@ -152,6 +153,30 @@ impl Negotiation {
         matches!(self.stage, Stage::Initializing(_))
     }
 
+    /// What is being asked.
+    pub(super) fn stage(&self) -> Stage {
+        self.stage
+    }
+
+    /// A step whose time was up has brought a result after all, while another one is under way: the result counts if it
+    /// says how the server speaks, for a server that starts slowly is no other server (VER-13).
+    pub(super) fn answered_late(&mut self, stage: Stage, result: &RawValue) -> Option<Step> {
+        let details = match stage {
+            Stage::Probing(_) => {
+                let found: Discovered = jsonrpc::decode_at(result.get(), "result").ok()?;
+                let revision = self.best(&found.supported_versions, Era::Modern)?;
+                found.details(revision)
+            }
+            Stage::Initializing(_) => {
+                let found: Initialized = jsonrpc::decode_at(result.get(), "result").ok()?;
+                let revision = self.agreed(&found)?;
+                found.details(revision)
+            }
+            Stage::Over => return None,
+        };
+        (self.stage != Stage::Over).then(|| self.settle(details))
+    }
+
     /// What is waited for.
     pub(super) fn wake_reason(&self) -> WakeReason {
         if self.is_initializing() { WakeReason::Handshake } else { WakeReason::Probe }
@@ -204,7 +229,7 @@ impl Negotiation {
     }
 
     /// -32022: the server is modern, and says what it speaks (VER-03).
-    fn refused(&mut self, asked: Revision, error: &ErrorObject, status: Option<u16>) -> Step {
+    fn refused(&mut self, asked: Revision, error: &ErrorObject, status: Option<HttpStatus>) -> Step {
         let Some(offered) = supported(error) else {
             return self.fail(CallError::Server { error: error.clone(), status });
         };
@@ -246,9 +271,7 @@ impl Negotiation {
     }
 
     fn initialized(&mut self, offered: Revision, found: Initialized) -> Step {
-        let agreed = Revision::parse(&found.protocol_version)
-            .filter(|&revision| revision.era() == Era::Legacy && self.speaks(revision));
-        match agreed {
+        match self.agreed(&found) {
             Some(revision) => self.settle(found.details(revision)),
             None => {
                 let reason = format!(
@@ -261,7 +284,18 @@ impl Negotiation {
         }
     }
 
-    fn initialize_refused(&mut self, offered: Revision, error: &ErrorObject, status: Option<u16>) -> Step {
+    /// The revision that a server has chosen, if it can be.
+    fn agreed(&self, found: &Initialized) -> Option<Revision> {
+        let chosen = Revision::parse(&found.protocol_version)?;
+        (chosen.era() == Era::Legacy && self.speaks(chosen)).then_some(chosen)
+    }
+
+    fn initialize_refused(
+        &mut self,
+        offered: Revision,
+        error: &ErrorObject,
+        status: Option<HttpStatus>,
+    ) -> Step {
         let supported = supported(error).unwrap_or_default();
         let modern = self.best(&supported, Era::Modern).is_some()
             || matches!(

@@ -84,7 +84,7 @@ impl FromStr for Revision {
 }
 
 /// The text is not a revision known here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct UnknownRevision;
 
 impl fmt::Display for UnknownRevision {
@@ -95,3 +95,5 @@ impl fmt::Display for UnknownRevision {
 }
 
 impl core::error::Error for UnknownRevision {}
+
+crate::text::debug_like_display!(UnknownRevision);

@@ -184,7 +184,7 @@ impl fmt::Debug for ToolRequest {
 }
 
 /// Why a call that a model wants cannot be made, in words for the model.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct BadCall(String);
 
 impl fmt::Display for BadCall {
@@ -195,8 +195,10 @@ impl fmt::Display for BadCall {
 
 impl core::error::Error for BadCall {}
 
+crate::text::debug_like_display!(BadCall);
+
 /// What was given for a provider's message is none: what was expected, and what came.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Unreadable(String);
 
 impl fmt::Display for Unreadable {
@@ -206,6 +208,8 @@ impl fmt::Display for Unreadable {
 }
 
 impl core::error::Error for Unreadable {}
+
+crate::text::debug_like_display!(Unreadable);
 
 /// Reads a provider's message; says where it is another one, and repeats nothing of it.
 fn read<'a, T: serde::Deserialize<'a>>(json: &'a Json, root: &str) -> Result<T, Unreadable> {

@@ -6,6 +6,8 @@ use super::encode::{Members, Object};
 use super::json::{Json, JsonMap};
 use super::macros::{open_object, setters};
 use crate::dialect::{ElicitationModes, Tasks};
+use alloc::string::String;
+use alloc::vec::Vec;
 use serde::ser::SerializeMap;
 
 /// What a client can do for a server.
@@ -34,6 +36,34 @@ impl ClientCapabilities {
     /// None.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The names of what is declared, as far as it goes: `elicitation.url`, `sampling`, the id of an extension.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        let mut name = |capability: &str, parts: &[(&str, bool)]| {
+            let parts = parts.iter().filter(|(_, is_there)| *is_there);
+            let before = names.len();
+            names.extend(parts.map(|(part, _)| [capability, ".", part].concat()));
+            if names.len() == before {
+                names.push(capability.into());
+            }
+        };
+        if let Some(it) = &self.elicitation {
+            name("elicitation", &[("form", it.form.is_some()), ("url", it.url.is_some())]);
+        }
+        if let Some(it) = &self.sampling {
+            name("sampling", &[("tools", it.tools.is_some()), ("context", it.context.is_some())]);
+        }
+        if self.roots.is_some() {
+            name("roots", &[]);
+        }
+        if self.tasks.is_some() {
+            name("tasks", &[]);
+        }
+        let others = [&self.extensions, &self.experimental].into_iter().flatten().chain([&self.extra]);
+        others.flat_map(JsonMap::keys).for_each(|other| name(other, &[]));
+        names
     }
 
     /// The settings of the extension `id`, when it is declared.

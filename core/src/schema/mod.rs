@@ -152,7 +152,7 @@ impl fmt::Debug for Schema {
 }
 
 /// What is wrong with a schema, for whoever wrote it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SchemaError {
     /// Where, as a JSON pointer: `/properties/age/minimum`. Empty for the root.
@@ -177,3 +177,5 @@ impl fmt::Display for SchemaError {
 }
 
 impl core::error::Error for SchemaError {}
+
+crate::text::debug_like_display!(SchemaError);

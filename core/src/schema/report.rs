@@ -20,7 +20,7 @@ const STEPS: usize = 16;
 ///
 /// Prints one line for each fault, at most ten: `arguments.name: expected a string, found a number`. Tells paths,
 /// types and what the schema says, and no value of whoever sent it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Mismatch {
     pub(super) faults: Vec<String>,
     /// There were more.
@@ -51,6 +51,8 @@ impl fmt::Display for Mismatch {
 }
 
 impl core::error::Error for Mismatch {}
+
+crate::text::debug_like_display!(Mismatch);
 
 /// A step from a value to one inside of it.
 #[derive(Clone, Copy)]

@@ -48,7 +48,7 @@ impl fmt::Debug for Answer {
 }
 
 /// Why a client could not be asked, or did not answer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum AskError {
     /// The client did not declare what this needs; nothing was sent.
@@ -107,6 +107,8 @@ impl fmt::Display for AskError {
 }
 
 impl core::error::Error for AskError {}
+
+crate::text::debug_like_display!(AskError);
 
 impl From<ApiMisuse> for AskError {
     fn from(misuse: ApiMisuse) -> Self {

@@ -2,6 +2,7 @@
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -24,6 +25,7 @@ use crate::model::logging::LoggingLevel;
 use crate::model::meta::RequestMeta;
 use crate::model::{Identified, In, Json, Members, ResultKind};
 use crate::schema::{Mismatch, OutputCheck};
+use crate::text;
 use crate::wire::jsonrpc::{self, ProgressToken, RequestId};
 
 /// Names a call within its connection or exchange; never reused there.
@@ -330,7 +332,8 @@ impl From<(f64, f64)> for Progress {
 /// The error for a request that needs what the client did not declare (META-16). Over HTTP it travels with
 /// status 400, as long as nothing else was sent for the request.
 pub fn missing_capabilities(required: ClientCapabilities) -> ErrorObject {
-    let message = "the request needs a capability that the client did not declare";
+    let names = text::list(required.names().iter().map(String::as_str));
+    let message = format!("the request needs what the client did not declare: {names}");
     let mut error = ErrorObject::new(code::MISSING_CLIENT_CAPABILITY, message);
     let data = MissingRequiredClientCapabilityData::new(required);
     error.data = Json::new(&In(Revision::LATEST, &data)).ok().map(Into::into);

@@ -123,7 +123,7 @@ pub trait StateCodec: fmt::Debug + Send + Sync {
 }
 
 /// Why a state cannot be sealed or opened, for people on this side. The peer never hears of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct StateError {
     detail: Cow<'static, str>,
 }
@@ -142,6 +142,8 @@ impl fmt::Display for StateError {
 }
 
 impl core::error::Error for StateError {}
+
+crate::text::debug_like_display!(StateError);
 
 /// One error for every reason (MRTR-12).
 impl From<StateError> for PeerError {

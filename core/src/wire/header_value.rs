@@ -60,7 +60,7 @@ pub fn is_token(text: &str) -> bool {
 }
 
 /// Why a header value stands for no text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidValue {
     /// It holds something else than visible ASCII, spaces and tabs.
@@ -82,6 +82,8 @@ impl fmt::Display for InvalidValue {
 }
 
 impl core::error::Error for InvalidValue {}
+
+crate::text::debug_like_display!(InvalidValue);
 
 #[cfg(test)]
 mod tests;

@@ -174,9 +174,10 @@ impl<L: Link> Serving<L> {
             let mut inner = self.link.lock();
             inner.desk.questions.remove(&self.ask);
             let misuse = inner.machine.answer(now, self.ask, answer).err();
-            if misuse.is_some() {
+            if let Some(misuse) = &misuse {
+                let reason = misuse.message.clone();
                 // A refusal fits whatever was asked.
-                drop(inner.machine.answer(now, self.ask, Err(Refusal::Misfit)));
+                drop(inner.machine.answer(now, self.ask, Err(Refusal::Misfit { reason })));
             }
             misuse
         };

@@ -20,13 +20,10 @@ pub struct Incomplete<T> {
     pub read: Vec<T>,
 }
 
-/// Prints how much was read, and not what.
+/// The same as `Display`, which prints how much was read and not what.
 impl<T> fmt::Debug for Incomplete<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Incomplete")
-            .field("error", &self.error)
-            .field("read", &format_args!("{} items", self.read.len()))
-            .finish()
+        fmt::Display::fmt(self, f)
     }
 }
 

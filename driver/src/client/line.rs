@@ -215,8 +215,12 @@ impl<R: Runtime> LineClient<R> {
         let group = Group::of(&process);
         let Process { stream, stderr, exit, .. } = process;
         let remains = Remains { stderr, exit, group };
-        let child = Child::adopt(&self.runtime, remains, self.patience, self.hooks.stderr.clone());
-        self.server().child = Some(child.clone());
+        let mut server = self.server();
+        let program = server.command.as_ref().map(|command| command.program.to_string_lossy().into_owned());
+        let (program, echo) = (program.unwrap_or_default(), self.hooks.stderr.clone());
+        let child = Child::adopt(&self.runtime, program, remains, self.patience, echo);
+        server.child = Some(child.clone());
+        drop(server);
         if self.lock().machine.is_closed() {
             // Closed while the process was being started.
             child.release();

@@ -210,8 +210,11 @@ pub fn failures_of_handlers_are_not_told<K: Kit>(program: &str) {
                 .roots([Root::new("https://example.com/not-a-file")])
         };
         for client in clients(program, &host, era, with) {
+            let reason =
+                "the answer does not fit what the user was asked: seat: expected a string, found a number";
+            let misfit = Refusal::Misfit { reason: reason.to_owned() };
             for (tool, refusal, code, report) in [
-                ("maybe", Refusal::Misfit, "-32603", "seat: expected a string"),
+                ("maybe", misfit, "-32603", "seat: expected a string, found a number"),
                 ("picky", Refusal::Failed, "-32603", "the handler panicked: h1dden"),
                 ("insatiable", Refusal::Failed, "-32603", "h1dden"),
             ] {

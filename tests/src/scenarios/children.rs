@@ -174,6 +174,33 @@ pub fn a_server_that_ignores_the_probe_is_legacy<K: Kit>(program: &str) {
     K::wait(client.close()).unwrap();
 }
 
+/// VER-13: a server that starts so slowly that its answer to the probe comes when it is greeted already is what it says.
+pub fn a_server_that_starts_slowly_is_what_it_says<K: Kit>(program: &str) {
+    // It begins once both lie there, and reads them in order.
+    let command = script::<K>(
+        program,
+        r#"IFS= read -r probe; IFS= read -r greeting; { printf '%s\n' "$probe" "$greeting"; cat; } | "$@""#,
+    );
+    let limits = limits(|limits| limits.probe = Duration::from_millis(60));
+    let (client, _) = spawn::<K>(command, builder::<K>(EraChoice::Auto).limits(limits)).unwrap();
+    assert_eq!(client.era(), Era::Modern);
+    assert_eq!(call::<K>(&client, "echo", json!({ "text": "at last" })).unwrap().text(), "at last");
+    K::wait(client.close()).unwrap();
+}
+
+/// A program that says something and ends, and is no server, is named, with the first thing that it said.
+pub fn a_program_that_is_no_server_is_named<K: Kit>(_: &str) {
+    for (said, count) in [("printf 'usage: x\\033[2J\\nmore\\n'", "2 lines"), ("printf 'usage: x'", "a line")]
+    {
+        let command = Command::new("sh").args(["-c", &format!("{said}; exit 3; # s3cret")]);
+        let error = spawn::<K>(command, builder::<K>(EraChoice::Auto)).unwrap_err().to_string();
+        for part in [count, "`usage: x", "the server process `sh` ended (exit status: 3)"] {
+            assert!(error.contains(part), "{error}");
+        }
+        assert!(!error.contains("s3cret") && !error.contains(['\u{1b}', '\n']), "{error}");
+    }
+}
+
 /// B03: what a server prints besides messages is skipped, told of, and never answered.
 pub fn noise_on_the_output_is_skipped<K: Kit>(program: &str) {
     let command = script::<K>(program, "echo 'Starting...'; echo '{\"level\":\"info\"}'; echo; exec \"$@\"");

@@ -271,6 +271,24 @@ pub fn wrong_hosts_origins_and_addresses_serve_nothing<K: Kit>(_: &str) {
     }
 }
 
+/// What a server refuses is told in its own words and with the URL that was asked, and is no want of authorization.
+pub fn a_refusal_is_told_in_the_words_of_the_server<K: Kit>(_: &str) {
+    let host = host::<K>(|_| {});
+    let refused = |url: &str, era| {
+        let error = K::wait(builder::<K>(era).http(url)).unwrap_err().to_string();
+        assert!(error.contains(url) && !error.contains("authorization"), "{error}");
+        error
+    };
+    for era in [EraChoice::Auto, EraChoice::Legacy] {
+        // Every interface of this host, under a name that nobody has allowed.
+        let error = refused(&host.url.replace("127.0.0.1", "0.0.0.0"), era);
+        assert!(error.contains("not allowed here") && error.contains("HTTP status 403"), "{error}");
+        let error = refused(&host.url.replace("/mcp", "/elsewhere"), era);
+        assert!(error.contains("no MCP endpoint") && error.contains("HTTP status 404"), "{error}");
+    }
+    host.end();
+}
+
 /// A head or body that does not come to its end in time is answered 408, and the connection is closed.
 pub fn slow_heads_and_bodies_time_out<K: Kit>(_: &str) {
     let short = Duration::from_millis(80);

@@ -130,7 +130,7 @@ impl Link {
                 }
             }
             // Whoever is not let in any more is not shown what was meant for who was.
-            CallError::Unauthorized { status: 401, .. } => self.cache.reauthorize(),
+            CallError::Unauthorized { status, .. } if status.code == 401 => self.cache.reauthorize(),
             _ => {}
         }
     }

@@ -1,5 +1,6 @@
 //! The end of the process at the other end of the stream, and what may follow it.
 
+use super::noise::Noise;
 use super::{Connection, State};
 use crate::client::config::EraChoice;
 use crate::client::event::Out;
@@ -74,14 +75,16 @@ impl Connection {
                 let depth = self.link.config.limits.depth;
                 let cut =
                     |line: &Line<'_>| matches!(line, Line::Line(line) if jsonrpc::read(line, depth).is_err());
-                if let Some(line) = lines.end().filter(|line| !cut(line)) {
-                    self.line(now.mono, line);
+                match lines.end() {
+                    Some(Line::Line(line)) if cut(&Line::Line(line)) => self.hears_noise(line),
+                    Some(line) => self.line(now.mono, line),
+                    None => {}
                 }
                 if matches!(self.state, State::Closed) {
                     return;
                 }
                 let unsent = self.link.envelope.is_none();
-                let error = CallError::Broken { reason: reason.into(), unsent };
+                let error = CallError::Broken { reason: self.after_noise(reason).into_owned(), unsent };
                 match self.restart(now.mono) {
                     Some((step, after)) => {
                         self.link.lose(&error);
@@ -102,6 +105,8 @@ impl Connection {
                 self.lines = Lines::new(self.link.config.limits.message);
                 self.out.clear();
                 self.sent = 0;
+                self.unanswered.clear();
+                self.noise = Noise::default();
                 self.follow(now.mono, step);
             }
             state => self.state = state,

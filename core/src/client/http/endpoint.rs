@@ -33,7 +33,7 @@ impl Endpoint {
         }
         let parts = Parts::read(url).map_err(|_| misuse("must begin with `http://` or `https://`"))?;
         if parts.has_user() {
-            return Err(misuse("has a user name; use `Config::header` for credentials"));
+            return Err(misuse("has a user name; give credentials as a header (`ClientBuilder::header`)"));
         }
         let (host, port) = parts.host();
         if host.is_empty() {

@@ -5,7 +5,7 @@ use super::subscribe::is_trouble;
 use super::{ExchangeId, Http, HttpRequest, LINGER, SessionId, State};
 use crate::client::calls::CallId;
 use crate::client::negotiate::{Answer, Step};
-use crate::error::{CallError, ErrorObject, code};
+use crate::error::{CallError, ErrorObject, HttpStatus, code};
 use crate::head::{Headers, ResponseHead};
 use crate::model::Json;
 use crate::text;
@@ -22,7 +22,7 @@ const SECRET: [&str; 2] = ["authorization", "dpop"];
 /// What an exchange brought.
 pub(super) enum Outcome<'a> {
     Result(&'a RawValue),
-    Error(ErrorObject, Option<u16>),
+    Error(ErrorObject, Option<HttpStatus>),
     Failed(CallError),
 }
 
@@ -46,6 +46,7 @@ impl Http {
             }
             _ => None,
         };
+        let is_final = status == 403 && matches!(purpose, Purpose::Opening | Purpose::Stream);
         let unknown_method =
             error.as_ref().is_some_and(|error| error.code == i64::from(code::METHOD_NOT_FOUND));
         let in_session = exchange.request.head.headers.get("mcp-session-id").is_some();
@@ -63,16 +64,18 @@ impl Http {
             && is_trouble(status)
         {
             // Trouble on the way, or of the server, is no refusal.
-            let reason = format!("the server answered with HTTP status {status}");
+            let reason = format!("the server answered with {}", self.status(status, &exchange.request));
             return self.unsubscribed(now, wire, &reason, exchange.retry_after);
         }
-        let outcome = match error {
-            Some(error) => Outcome::Error(without_secrets(exchange, error), Some(status)),
-            None => Outcome::Failed(refusal(exchange, status, body)),
+        let from = self.status(status, &exchange.request);
+        let outcome = match error.map(|error| without_secrets(exchange, error)) {
+            // Whoever lets nobody in says nothing about the era.
+            Some(error) if is_final => return self.finish(CallError::Server { error, status: Some(from) }),
+            None if is_final => return self.finish(refusal(exchange, from, body)),
+            Some(error) => Outcome::Error(error, Some(from)),
+            None => Outcome::Failed(refusal(exchange, from, body)),
         };
-        if let (Purpose::Opening, Outcome::Failed(error)) = (purpose, &outcome)
-            && !matches!(error, CallError::Unauthorized { .. })
-        {
+        if let (Purpose::Opening, Outcome::Failed(error)) = (purpose, &outcome) {
             if self.was_greeted() {
                 return self.stream_lost(now, &error.to_string());
             }
@@ -200,7 +203,7 @@ impl Http {
                     }
                     Outcome::Result(result) => Ok(self.link.arrived(now, call, Json::from(result))),
                     Outcome::Error(error, status) => {
-                        if self.refresh(now, call, &error, status) {
+                        if self.refresh(now, call, &error, status.as_ref()) {
                             return;
                         }
                         if self.link.is_sent_off(now, call, &error) {
@@ -215,9 +218,14 @@ impl Http {
             }
             Purpose::Listen => self.listen_again(now, None),
             Purpose::Stream => match outcome {
+                Outcome::Failed(error @ CallError::Unauthorized { .. }) => self.finish(error),
+                Outcome::Error(error, status) => {
+                    let error = CallError::Server { error, status };
+                    self.no_stream(now, format!("found none: {error}"));
+                }
                 Outcome::Failed(error) if !matches!(self.state, State::Finding { .. }) => self.finish(error),
                 Outcome::Failed(error) => self.no_stream(now, format!("found none: {error}")),
-                Outcome::Result(_) | Outcome::Error(..) => {}
+                Outcome::Result(_) => {}
             },
             Purpose::Subscription(wire) => self.subscribed(now, wire, outcome),
             Purpose::Initialized | Purpose::Answer(..) | Purpose::Notice | Purpose::Delete => {}
@@ -228,7 +236,7 @@ impl Http {
         let answer = match &outcome {
             Outcome::Failed(error @ CallError::Unauthorized { .. }) => return self.finish(error.clone()),
             Outcome::Result(result) => Answer::Result(result),
-            Outcome::Error(error, status) => Answer::Error(error, *status),
+            Outcome::Error(error, status) => Answer::Error(error, status.clone()),
             Outcome::Failed(error) => Answer::Unusable(error.clone()),
         };
         let step = self.link.negotiation.answer(answer);
@@ -292,19 +300,16 @@ fn without_secrets(exchange: &Exchange, error: ErrorObject) -> ErrorObject {
 }
 
 /// An error status whose body is no JSON-RPC error.
-fn refusal(exchange: &Exchange, status: u16, body: &[u8]) -> CallError {
-    let said = match core::str::from_utf8(body).map(str::trim) {
-        Ok("") => String::new(),
+fn refusal(exchange: &Exchange, status: HttpStatus, body: &[u8]) -> CallError {
+    let reason = match core::str::from_utf8(body).map(str::trim) {
         // Some on the way repeat the request that they refuse.
-        Ok(body) if repeats_secret(exchange, body) => ", with a body that repeats credentials".to_owned(),
-        Ok(body) => format!(": {}", text::excerpt(body)),
-        Err(_) => ", with a body that is not text".to_owned(),
+        Ok(body) if repeats_secret(exchange, body) => "its body repeats credentials".to_owned(),
+        Ok(body) => text::excerpt(body),
+        Err(_) => "its body is not text".to_owned(),
     };
-    let meaning = match status {
-        413 => " (the request is larger than the server accepts)",
-        431 => " (the request has more or longer fields than the server accepts)",
-        _ => "",
-    };
-    let reason = format!("the server answered with HTTP status {status}{meaning}{said}");
-    if is_trouble(status) { broken(reason) } else { CallError::Invalid { reason } }
+    if !is_trouble(status.code) {
+        return CallError::Refused { status, reason };
+    }
+    let said = if reason.is_empty() { reason } else { [": ", &reason].concat() };
+    broken(format!("the server answered with {status}{said}"))
 }

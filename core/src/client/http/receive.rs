@@ -4,6 +4,7 @@
 use super::coded;
 use super::exchange::{Exchange, Purpose, Reading, Unusable};
 use super::outcome::{Outcome, broken};
+use super::refused::wants_authorization;
 use super::repeat::retry_after;
 use super::{ExchangeId, Http, LINGER, SessionId, State};
 use crate::client::asks::Asker;
@@ -54,9 +55,10 @@ impl Http {
         if self.sse.is_some() && purpose != Purpose::Stream && (200..300).contains(&head.status) {
             return self.accepted(now, id, purpose);
         }
-        if matches!(head.status, 401 | 403) {
+        if wants_authorization(head) {
+            let error = self.unauthorized(id, head.status);
             self.retire(now, id);
-            return self.conclude(now, purpose, Outcome::Failed(CallError::unauthorized(head.status)));
+            return error.into_iter().for_each(|error| self.conclude(now, purpose, Outcome::Failed(error)));
         }
         if purpose == Purpose::Opening {
             // Bytes that are no text are not lost: an id that holds them is refused as one.

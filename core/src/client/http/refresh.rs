@@ -7,7 +7,7 @@ use crate::client::calls::{CallId, Reply};
 use crate::client::config::CallOptions;
 use crate::client::lists::ListTools;
 use crate::client::reply::Pending;
-use crate::error::{CallError, ErrorObject, code};
+use crate::error::{CallError, ErrorObject, HttpStatus, code};
 use crate::time::Instant;
 use crate::wire::header_value;
 use alloc::borrow::ToOwned;
@@ -28,7 +28,7 @@ struct Repeat {
     tool: String,
     /// What it ends with if that fails.
     error: ErrorObject,
-    status: Option<u16>,
+    status: Option<HttpStatus>,
 }
 
 impl Http {
@@ -38,7 +38,7 @@ impl Http {
         now: Instant,
         call: CallId,
         error: &ErrorObject,
-        status: Option<u16>,
+        status: Option<&HttpStatus>,
     ) -> bool {
         let Some(flight) = self.flights.get_mut(&call) else { return false };
         let headers = &flight.request.head.headers;
@@ -47,7 +47,7 @@ impl Http {
             return false;
         }
         let Some(Ok(tool)) = headers.get("mcp-name").map(header_value::decode) else { return false };
-        let repeat = Repeat { call, tool: tool.into_owned(), error: error.clone(), status };
+        let repeat = Repeat { call, tool: tool.into_owned(), error: error.clone(), status: status.cloned() };
         flight.repeated = true;
         flight.exchange = None;
         // What is kept of lists is of the past, and would teach it.

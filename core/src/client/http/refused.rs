@@ -17,6 +17,9 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+/// How long what is put aside is let be at the least.
+const PARKED: Duration = Duration::from_secs(60);
+
 /// An exchange that waits. Its request is all that is kept of it.
 #[derive(Debug)]
 pub(super) struct Held {
@@ -121,7 +124,9 @@ impl Http {
             )
         };
         let held = self.held.get(&exchange).filter(of_session);
-        let Some(&Held { purpose, until, status, parked, .. }) = held else { return false };
+        let Some(held) = held else { return false };
+        let &Held { purpose, until, parked, .. } = held;
+        let status = self.status(held.status, &held.request);
         if parked {
             return true;
         }
@@ -149,7 +154,8 @@ impl Http {
 
     /// What is put aside has more time, whenever that is up.
     pub(super) fn stay_parked(&mut self, now: Instant) {
-        let span = self.link.config.limits.authorization;
+        // What nobody is asked about is looked at again some time, however little time others have.
+        let span = self.link.config.limits.authorization.max(PARKED);
         let late = self.held.iter_mut().filter(|(_, held)| held.parked && held.until <= now);
         let mut more = Vec::new();
         for (&id, held) in late {
@@ -173,9 +179,7 @@ impl Http {
 
     /// Whether a response is a refusal that somebody may be able to change; then its exchange is held.
     pub(super) fn is_refused(&mut self, now: Instant, id: ExchangeId, head: &ResponseHead) -> bool {
-        let wants =
-            head.status == 401 || (head.status == 403 && head.headers.get("www-authenticate").is_some());
-        if !self.link.config.authorize || !wants || !self.keep(now, id, head.status) {
+        if !self.link.config.authorize || !wants_authorization(head) || !self.keep(now, id, head.status) {
             return false;
         }
         let purpose = self.exchanges.get(&id).map(|exchange| exchange.purpose);
@@ -186,6 +190,19 @@ impl Http {
         }
         self.link.events.act(Out::Refused(id, head.clone()));
         true
+    }
+
+    /// The error of a refusal that nobody is there to do anything about.
+    pub(super) fn unauthorized(&self, id: ExchangeId, status: u16) -> Option<CallError> {
+        let exchange = self.exchanges.get(&id)?;
+        let is_given = exchange.request.head.headers.get("authorization").is_some();
+        let reason = match status {
+            401 if is_given => "it does not take the `Authorization` header that it was given",
+            _ if is_given => "the `Authorization` header that it was given does not allow this",
+            _ => "",
+        };
+        let status = self.status(status, &exchange.request);
+        Some(CallError::Unauthorized { status, reason: reason.into(), record: String::new() })
     }
 
     fn keep(&mut self, now: Instant, id: ExchangeId, status: u16) -> bool {
@@ -275,7 +292,7 @@ impl Http {
     fn settle_held(&mut self, now: Instant, id: ExchangeId, reason: &str, record: &str) {
         let Some(held) = self.release(now, id) else { return };
         let error = || CallError::Unauthorized {
-            status: held.status,
+            status: self.status(held.status, &held.request),
             reason: String::from(reason),
             record: String::from(record),
         };
@@ -400,4 +417,10 @@ impl Http {
         let sent = self.flights.iter().filter(|(_, flight)| is_off(flight)).map(|(&call, _)| call);
         sent.chain(self.link.calls.waiting()).collect()
     }
+}
+
+/// Whether a refusal is for want of authorization. A 403 without a challenge is one for another reason, such as a name of
+/// the server that it does not go by.
+pub(super) fn wants_authorization(head: &ResponseHead) -> bool {
+    head.status == 401 || (head.status == 403 && head.headers.get("www-authenticate").is_some())
 }

@@ -8,7 +8,9 @@ use crate::client::calls::CallId;
 use crate::client::event::Out;
 use crate::client::request::Source;
 use crate::dialect::Revision;
+use crate::error::HttpStatus;
 use crate::head::{Headers, RequestHead};
+use crate::text;
 use crate::time::Instant;
 use crate::wire::header_value;
 use alloc::sync::Arc;
@@ -165,6 +167,14 @@ impl Http {
             }
         }
         head
+    }
+
+    /// A status, and the URL that it came from. Where messages of HTTP with SSE go is a secret of the session.
+    pub(super) fn status(&self, code: u16, request: &HttpRequest) -> HttpStatus {
+        let target = &request.head.target;
+        let is_told = self.sse.as_ref().and_then(|sse| sse.messages.as_ref()) == Some(target);
+        let path = if is_told { "/…" } else { target.split('?').next().unwrap_or_default() };
+        HttpStatus::new(code, text::excerpt(&[&self.endpoint.origin(), path].concat()))
     }
 
     /// The fields that every request has: those of the protocol, then the application's own.

@@ -126,7 +126,7 @@ impl Http {
         let offered = self.link.negotiation.offered();
         let answer = match outcome {
             Outcome::Result(result) => Answer::Result(result),
-            Outcome::Error(error, status) => Answer::Error(error, *status),
+            Outcome::Error(error, status) => Answer::Error(error, status.clone()),
             Outcome::Failed(error) => Answer::Unusable(error.clone()),
         };
         match (self.link.negotiation.answer(answer), offered) {
@@ -138,7 +138,7 @@ impl Http {
         }
     }
 
-    /// The head of the stream; whether it is one.
+    /// The head of the stream; whether there is something behind it.
     pub(super) fn streams(&mut self, now: Instant, id: ExchangeId, head: &ResponseHead) -> bool {
         let kind = head.headers.text("content-type").unwrap_or_default();
         let kind = kind.split(';').next().unwrap_or_default().trim();
@@ -148,14 +148,12 @@ impl Http {
             }
             return true;
         }
-        self.retire(now, id);
-        match head.status {
-            401 | 403 => self.finish(CallError::unauthorized(head.status)),
-            200 => {
-                self.no_stream(now, format!("found a response of type `{}` to GET", text::excerpt(kind)));
-            }
-            status => self.no_stream(now, format!("found HTTP status {status} to GET")),
+        // What a refusal says is read first.
+        if !(200..300).contains(&head.status) {
+            return true;
         }
+        self.retire(now, id);
+        self.no_stream(now, format!("found a response of type `{}` to GET", text::excerpt(kind)));
         false
     }
 

@@ -24,7 +24,7 @@ mod verdict;
 use super::super::testing::{at, config, json};
 use super::super::{CallTool, Custom, EraChoice, ListTools, Ping, Progress};
 use super::*;
-use crate::error::{ErrorObject, Full};
+use crate::error::{ErrorObject, Full, HttpStatus};
 use crate::limits::Limits;
 use crate::model::Json;
 use alloc::format;
@@ -269,6 +269,11 @@ fn redirect(status: u16, location: &str) -> ResponseHead {
     head
 }
 
-fn unauthorized(status: u16) -> CallError {
-    CallError::Unauthorized { status, reason: String::new(), record: String::new() }
+/// A status of the server.
+fn from(code: u16) -> HttpStatus {
+    HttpStatus::new(code, "https://h.example/mcp")
+}
+
+fn unauthorized(code: u16) -> CallError {
+    CallError::Unauthorized { status: from(code), reason: String::new(), record: String::new() }
 }

@@ -5,6 +5,8 @@ use super::schema::{
     ElicitationSchema, EnumOption, NumberSchema, PrimitiveSchemaDefinition, StringFormat, StringSchema,
 };
 use crate::model::json::{Json, JsonMap};
+use crate::text::{self, Excerpt};
+use crate::wire::jsonrpc::kind_name;
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
@@ -16,17 +18,17 @@ impl ElicitationSchema {
     /// not looked at.
     ///
     /// # Errors
-    /// What is wrong, for people: the field, what was expected, and never what came.
+    /// What is wrong, for people: the field, what was expected, and of what came the kind alone.
     pub fn check(&self, content: &Json) -> Result<(), String> {
         let Ok(members) = content.decode::<JsonMap>() else {
-            return Err("expected an object".into());
+            return Err(format!("expected an object, found {}", kind_name(content.get())));
         };
         if let Some(name) = self.required.iter().find(|name| !members.contains_key(*name)) {
-            return Err(format!("{name}: missing"));
+            return Err(format!("{}: missing", Excerpt(name)));
         }
         for (name, field) in &self.properties {
             if let Some(value) = members.get(name) {
-                field.check(value).map_err(|expected| format!("{name}: expected {expected}"))?;
+                field.check(value).map_err(|fault| format!("{}: expected {fault}", Excerpt(name)))?;
             }
         }
         Ok(())
@@ -56,23 +58,23 @@ impl ElicitRequestParams {
 }
 
 impl PrimitiveSchemaDefinition {
-    /// What was expected, if `value` is something else.
-    pub(super) fn check(&self, value: &Json) -> Result<(), Cow<'static, str>> {
+    /// Whether the field can be filled in with `value`.
+    ///
+    /// # Errors
+    /// What was expected, for people, and of what came the kind alone.
+    pub fn check(&self, value: &Json) -> Result<(), String> {
         match self {
             Self::String(schema) => schema.check(value),
             Self::Number(schema) => schema.check(value),
-            Self::Boolean(_) => expect(value.decode::<bool>().is_ok(), "a boolean"),
-            Self::UntitledSingleSelect(schema) => {
-                one_of(value, |given| schema.values.iter().any(|it| it == given))
-            }
-            Self::TitledSingleSelect(schema) => one_of(value, |given| has(&schema.options, given)),
-            Self::LegacyTitled(schema) => one_of(value, |given| schema.values.iter().any(|it| it == given)),
+            Self::Boolean(_) => value.decode::<bool>().map(drop).map_err(|_| kind("a boolean", value)),
+            Self::UntitledSingleSelect(schema) => one_of(value, texts(&schema.values)),
+            Self::TitledSingleSelect(schema) => one_of(value, values(&schema.options)),
+            Self::LegacyTitled(schema) => one_of(value, texts(&schema.values)),
             Self::UntitledMultiSelect(schema) => {
-                let (least, most) = (schema.min_items, schema.max_items);
-                some_of(value, least, most, |given| schema.values.iter().any(|it| it == given))
+                some_of(value, schema.min_items, schema.max_items, texts(&schema.values))
             }
             Self::TitledMultiSelect(schema) => {
-                some_of(value, schema.min_items, schema.max_items, |given| has(&schema.options, given))
+                some_of(value, schema.min_items, schema.max_items, values(&schema.options))
             }
             // It was never sent.
             Self::Unknown(_) => Ok(()),
@@ -80,49 +82,60 @@ impl PrimitiveSchemaDefinition {
     }
 }
 
-fn expect(is: bool, expected: &'static str) -> Result<(), Cow<'static, str>> {
-    if is { Ok(()) } else { Err(Cow::Borrowed(expected)) }
+fn expect(is: bool, expected: &str) -> Result<(), String> {
+    if is { Ok(()) } else { Err(expected.into()) }
+}
+
+/// Something of another kind came.
+fn kind(expected: &str, value: &Json) -> String {
+    format!("{expected}, found {}", kind_name(value.get()))
 }
 
 /// A string that borrows where it holds no escapes.
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
-fn has(options: &[EnumOption], given: &str) -> bool {
-    options.iter().any(|option| option.value == given)
+fn texts(choices: &[String]) -> impl Iterator<Item = &str> + Clone {
+    choices.iter().map(String::as_str)
 }
 
-fn one_of(value: &Json, known: impl Fn(&str) -> bool) -> Result<(), Cow<'static, str>> {
-    let Ok(Text(given)) = value.decode() else { return Err("a string".into()) };
-    expect(known(&given), "one of the choices")
+fn values(options: &[EnumOption]) -> impl Iterator<Item = &str> + Clone {
+    options.iter().map(|option| option.value.as_str())
 }
 
-fn some_of(
+fn one_of<'a>(value: &Json, choices: impl Iterator<Item = &'a str> + Clone) -> Result<(), String> {
+    let Ok(Text(given)) = value.decode() else { return Err(kind("a string", value)) };
+    let known = choices.clone().any(|choice| choice == given);
+    if known { Ok(()) } else { Err(format!("one of: {}", text::list(choices))) }
+}
+
+fn some_of<'a>(
     value: &Json,
     least: Option<u64>,
     most: Option<u64>,
-    known: impl Fn(&str) -> bool,
-) -> Result<(), Cow<'static, str>> {
-    let Ok(given) = value.decode::<Vec<Text<'_>>>() else { return Err("an array of strings".into()) };
+    choices: impl Iterator<Item = &'a str> + Clone,
+) -> Result<(), String> {
+    let Ok(given) = value.decode::<Vec<Text<'_>>>() else { return Err(kind("an array of strings", value)) };
     let count = given.len() as u64;
     if let Some(least) = least.filter(|least| count < *least) {
-        return Err(format!("at least {least} choices").into());
+        return Err(format!("at least {least} choices"));
     }
     if let Some(most) = most.filter(|most| count > *most) {
-        return Err(format!("at most {most} choices").into());
+        return Err(format!("at most {most} choices"));
     }
-    expect(given.iter().all(|text| known(&text.0)), "some of the choices")
+    let known = given.iter().all(|text| choices.clone().any(|choice| choice == text.0));
+    if known { Ok(()) } else { Err(format!("some of: {}", text::list(choices))) }
 }
 
 impl StringSchema {
-    fn check(&self, value: &Json) -> Result<(), Cow<'static, str>> {
-        let Ok(Text(text)) = value.decode() else { return Err("a string".into()) };
+    fn check(&self, value: &Json) -> Result<(), String> {
+        let Ok(Text(text)) = value.decode() else { return Err(kind("a string", value)) };
         let count = text.chars().count() as u64;
         if let Some(least) = self.min_length.filter(|least| count < *least) {
-            return Err(format!("at least {least} characters").into());
+            return Err(format!("at least {least} characters"));
         }
         if let Some(most) = self.max_length.filter(|most| count > *most) {
-            return Err(format!("at most {most} characters").into());
+            return Err(format!("at most {most} characters"));
         }
         match self.format {
             None => Ok(()),
@@ -137,16 +150,18 @@ impl StringSchema {
 }
 
 impl NumberSchema {
-    fn check(&self, value: &Json) -> Result<(), Cow<'static, str>> {
-        let kind = if self.integer { "an integer" } else { "a number" };
-        let Ok(number) = value.decode::<f64>() else { return Err(kind.into()) };
+    fn check(&self, value: &Json) -> Result<(), String> {
+        let expected = if self.integer { "an integer" } else { "a number" };
+        let Ok(number) = value.decode::<f64>() else { return Err(kind(expected, value)) };
         // 30.0 is an integer in JSON Schema.
-        expect(!self.integer || number % 1.0 == 0.0, kind)?;
+        if self.integer && number % 1.0 != 0.0 {
+            return Err(kind(expected, value));
+        }
         if let Some(least) = self.minimum.filter(|least| number < *least) {
-            return Err(format!("at least {least}").into());
+            return Err(format!("at least {least}"));
         }
         match self.maximum.filter(|most| number > *most) {
-            Some(most) => Err(format!("at most {most}").into()),
+            Some(most) => Err(format!("at most {most}")),
             None => Ok(()),
         }
     }
@@ -235,7 +250,9 @@ mod tests {
             assert_eq!(check(field.clone(), value), Ok(()), "{value}");
         }
         for value in bad {
-            assert_eq!(check(field.clone(), value), Err(format!("f: expected {expected}")), "{value}");
+            let told = check(field.clone(), value).unwrap_err();
+            let told = told.split_once(", found ").map_or(&*told, |(told, _)| told);
+            assert_eq!(told, format!("f: expected {expected}"), "{value}");
         }
     }
 
@@ -247,8 +264,8 @@ mod tests {
         let check = |text: &str| schema.check(&Json::parse(text).unwrap());
         assert_eq!(check(r#"{"a":true,"c":[]}"#), Ok(()));
         assert_eq!(check(r#"{"b":true}"#), Err("a: missing".into()));
-        assert_eq!(check(r#"{"a":true,"b":"secret"}"#), Err("b: expected a boolean".into()));
-        assert_eq!(check("[]"), Err("expected an object".into()));
+        assert_eq!(check(r#"{"a":true,"b":"secret"}"#), Err("b: expected a boolean, found a string".into()));
+        assert_eq!(check("[]"), Err("expected an object, found an array".into()));
     }
 
     /// ELIC-11, ELIC-17
@@ -305,17 +322,49 @@ mod tests {
         expects(NumberSchema::integer().maximum(3.0), &["3"], &["4"], "at most 3");
     }
 
+    /// ELIC-33: what came is told by its kind alone, and only where that is wrong; choices and names are bounded.
+    #[test]
+    fn a_fault_says_what_kind_came_and_which_choices_there_are() {
+        let text = |field: PrimitiveSchemaDefinition, value: &str| check(field, value).unwrap_err();
+        for (value, kind) in [
+            ("1", "a number"),
+            ("true", "a boolean"),
+            ("null", "null"),
+            ("[]", "an array"),
+            ("{}", "an object"),
+        ] {
+            assert_eq!(
+                text(StringSchema::new().into(), value),
+                format!("f: expected a string, found {kind}")
+            );
+        }
+        let whole = text(NumberSchema::integer().into(), "1.5");
+        assert_eq!(whole, "f: expected an integer, found a number");
+        let short = text(StringSchema::new().min_length(9u64).into(), r#""s3cret""#);
+        assert_eq!(short, "f: expected at least 9 characters");
+        let many: Vec<String> = (0..100).map(|count| format!("choice {count}")).collect();
+        let choice = text(UntitledSingleSelectEnumSchema::new(many).into(), r#""s3cret""#);
+        assert!(
+            choice.starts_with("f: expected one of: choice 0, choice 1") && choice.ends_with('…'),
+            "{choice}"
+        );
+        assert!(choice.len() < 200 && !choice.contains("s3cret"), "{choice}");
+        let name = "n".repeat(1_000);
+        let schema = ElicitationSchema::new().required(name, BooleanSchema::new());
+        assert!(schema.check(&Json::empty_object()).unwrap_err().len() < 300);
+    }
+
     /// ELIC-33, ELIC-12, ELIC-13
     #[test]
     fn choices_are_of_those_that_there_are() {
         let values = || vec![String::from("a"), "b".into()];
         let options = || vec![EnumOption::new("a", "A"), EnumOption::new("b", "B")];
-        let one = "one of the choices";
+        let one = "one of: a, b";
         expects(UntitledSingleSelectEnumSchema::new(values()), &[r#""a""#], &[r#""c""#, r#""A""#], one);
         expects(TitledSingleSelectEnumSchema::new(options()), &[r#""b""#], &[r#""B""#], one);
         expects(LegacyTitledEnumSchema::new(values(), values()), &[r#""a""#], &[r#""c""#], one);
         expects(UntitledSingleSelectEnumSchema::new(values()), &[], &["1"], "a string");
-        let some = "some of the choices";
+        let some = "some of: a, b";
         expects(UntitledMultiSelectEnumSchema::new(values()), &["[]", r#"["a","b"]"#], &[r#"["c"]"#], some);
         expects(TitledMultiSelectEnumSchema::new(options()), &[r#"["b"]"#], &[r#"["a","B"]"#], some);
         let few = || TitledMultiSelectEnumSchema::new(options()).min_items(1u64).max_items(1u64);

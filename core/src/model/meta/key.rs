@@ -4,7 +4,7 @@ use crate::dialect::Revision;
 use core::fmt;
 
 /// What is wrong with a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeyFault {
     /// A label before the `/` does not start with a letter, does not end with a letter or digit, or holds
@@ -28,6 +28,8 @@ impl fmt::Display for KeyFault {
 }
 
 impl core::error::Error for KeyFault {}
+
+crate::text::debug_like_display!(KeyFault);
 
 /// Judges a key that an application wants to use: well formed, and not reserved in any revision.
 ///

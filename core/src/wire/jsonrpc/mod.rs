@@ -25,6 +25,7 @@ pub use message::{Message, Notification, Request, Response};
 pub(crate) use note::Note;
 pub(crate) use params::decode_text;
 pub use params::{decode, decode_at};
+pub(crate) use raw::kind_name;
 pub(crate) use read::begun_response;
 pub use read::{Batch, Incoming, Malformed, read, read_text};
 pub(crate) use read::{read_noting, read_text_noting};

@@ -58,7 +58,7 @@ pub(super) fn kind(json: &str) -> Unexpected<'static> {
 }
 
 /// The same in the words of JSON.
-pub(super) fn kind_name(json: &str) -> &'static str {
+pub(crate) fn kind_name(json: &str) -> &'static str {
     match kind(json) {
         Unexpected::Map => "an object",
         Unexpected::Seq => "an array",

@@ -8,7 +8,7 @@ use mcp_proto::error::{ApiMisuse, CallError};
 use crate::error::Error;
 
 /// Why a [`Group`](super::Group) did not do something.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum GroupError {
     /// There is no server of this name.
@@ -91,6 +91,13 @@ impl fmt::Display for GroupError {
             Self::Call { server, error } => write!(f, "server `{server}`: {error}"),
             Self::Misuse(misuse) => misuse.fmt(f),
         }
+    }
+}
+
+/// The same as `Display`: it is what a program prints whose `main` returns one.
+impl fmt::Debug for GroupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// What is wrong with a [`ServerFile`](super::ServerFile), and where. It names no value: those may be secrets.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerFileError {
     /// The file, where there is one.
@@ -65,6 +65,13 @@ impl fmt::Display for ServerFileError {
             write!(f, "`{field}`: ")?;
         }
         f.write_str(&self.problem)
+    }
+}
+
+/// The same as `Display`: it is what a program prints whose `main` returns one.
+impl fmt::Debug for ServerFileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

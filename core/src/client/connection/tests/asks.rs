@@ -97,7 +97,7 @@ fn refusals_have_their_codes() {
     for (refusal, code, message) in [
         (Refusal::Rejected, -1, "User rejected the request"),
         (Refusal::Failed, -32603, "Internal error"),
-        (Refusal::Misfit, -32603, "Internal error"),
+        (Refusal::Misfit { reason: "seat: expected a string".into() }, -32603, "Internal error"),
         (Refusal::Error(ErrorObject::new(5, "later")), 5, "later"),
     ] {
         let ask = peer.asks("3", "roots/list", "{}");

@@ -48,9 +48,9 @@ fn an_error_to_the_probe_means_legacy() {
     }
 }
 
-/// VER-14: silence; the late answer is ignored, and the probe is not cancelled.
+/// VER-14: silence; the probe is not cancelled, and what it is answered once the era is known is no news.
 #[test]
-fn silence_means_legacy_and_a_late_answer_is_ignored() {
+fn silence_means_legacy_and_an_answer_behind_the_handshake_is_ignored() {
     let mut peer = Peer::new(config());
     let probe = peer.one();
     assert_eq!(peer.connection.poll_timeout(), Some(at(5_000).mono));
@@ -59,13 +59,98 @@ fn silence_means_legacy_and_a_late_answer_is_ignored() {
     peer.wait(1);
     let initialize = peer.one();
     assert_eq!(method(&initialize), "initialize");
-    peer.result(&probe, DISCOVERED);
-    assert!(peer.connection.details().is_none());
     peer.result(&initialize, INITIALIZED);
     assert_eq!(peer.details().revision, Revision::V2025_11_25);
+    peer.drain();
     peer.result(&probe, DISCOVERED);
     assert_eq!(peer.details().revision, Revision::V2025_11_25);
     assert_eq!(method(&peer.one()), "notifications/initialized");
+    assert!(peer.drain().is_empty());
+    peer.result(&probe, DISCOVERED);
+    assert_eq!(diagnostics(&peer.drain()), 1, "it was answered already");
+}
+
+/// VER-13: a server that starts slowly answers the probe when the handshake is under way: it is modern, is spoken to as
+/// one, and whatever it says to the handshake is no news, an error or a result.
+#[test]
+fn a_modern_server_that_starts_slowly_is_modern() {
+    for refused in [false, true] {
+        let mut peer = Peer::new(config());
+        let call = peer.start(&ListTools::new());
+        let probe = peer.one();
+        peer.wait(5_000);
+        let initialize = peer.one();
+        assert_eq!(method(&initialize), "initialize");
+        peer.wait(3_000);
+        peer.result(&probe, DISCOVERED);
+        assert_eq!(peer.details().revision, Revision::LATEST);
+        assert_eq!(peer.connection.verdict(), Some(Verdict::new(Transport::Stream, Revision::LATEST)));
+        let list = peer.one();
+        assert!(list.contains("io.modelcontextprotocol/protocolVersion"), "{list}");
+        peer.drain();
+        if refused {
+            peer.error(&initialize, "{'code':-32601,'message':'what?','data':{'supported':['2026-07-28']}}");
+        } else {
+            peer.result(&initialize, INITIALIZED);
+        }
+        assert!(peer.written().is_empty() && peer.drain().is_empty());
+        assert_eq!(peer.details().revision, Revision::LATEST);
+        peer.result(&list, "{'resultType':'complete','tools':[],'ttlMs':0,'cacheScope':'private'}");
+        peer.connection.take(&call).unwrap().unwrap();
+        assert_eq!(peer.connection.poll_timeout(), None);
+    }
+}
+
+/// VER-14: a late answer to the probe that does not say modern leaves the handshake as it is.
+#[test]
+fn a_late_answer_that_is_not_modern_leaves_the_handshake_under_way() {
+    for answer in [
+        "'error':{'code':-32601,'message':'what?'}",
+        "'result':{}",
+        "'result':{'supportedVersions':['2025-06-18','2024-11-05'],'capabilities':{}}",
+    ] {
+        let mut peer = Peer::new(config());
+        let probe = peer.one();
+        peer.wait(5_000);
+        let initialize = peer.one();
+        let probed = id(&probe);
+        peer.says(&format!("{{'jsonrpc':'2.0','id':{probed},{answer}}}"));
+        assert!(peer.written().is_empty() && peer.connection.details().is_none());
+        peer.result(&initialize, INITIALIZED);
+        assert_eq!(peer.details().revision, Revision::V2025_11_25);
+        assert_eq!(method(&peer.one()), "notifications/initialized");
+    }
+}
+
+/// VER-20, VER-14: so it is the other way about, with a server that was legacy before and greets slowly.
+#[test]
+fn a_legacy_server_that_greets_slowly_is_legacy() {
+    let mut peer = Peer::new(config().verdict(Verdict::new(Transport::Stream, Revision::V2025_06_18)));
+    let initialize = peer.one();
+    peer.wait(60_000);
+    let probe = peer.one();
+    assert_eq!(method(&probe), "server/discover");
+    peer.result(&initialize, INITIALIZED);
+    assert_eq!(peer.details().revision, Revision::V2025_11_25);
+    assert_eq!(method(&peer.one()), "notifications/initialized");
+    peer.drain();
+    peer.error(&probe, "{'code':-32601,'message':'what?'}");
+    assert!(peer.written().is_empty() && peer.drain().is_empty());
+}
+
+/// STDIO-19: what a process was asked is not answered by the next one.
+#[test]
+fn a_new_process_answers_for_itself() {
+    let mut peer = Peer::new(config().verdict(Verdict::new(Transport::Stream, Revision::V2025_06_18)));
+    let initialize = peer.one();
+    peer.wait(60_000);
+    peer.one();
+    peer.connection.handle_end(peer.now, End::Complete);
+    peer.drain();
+    peer.connection.handle_respawned(peer.now);
+    peer.one();
+    peer.result(&initialize, INITIALIZED);
+    assert!(peer.connection.details().is_none());
 }
 
 /// VER-14: where nothing but modern will do, a server that starts slowly has the time of a request.

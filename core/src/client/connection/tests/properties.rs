@@ -59,6 +59,51 @@ fn the_transcript_does_not_depend_on_pieces_polling_or_spurious_timeouts() {
     }
 }
 
+/// VER-13: the same, for a server whose answer to the probe comes when the handshake is under way, in whichever order and
+/// pieces it answers both.
+#[test]
+fn a_late_answer_counts_however_it_comes() {
+    let modern =
+        "{'jsonrpc':'2.0','id':1,'result':{'supportedVersions':['2026-07-28'],'capabilities':{'tools':{}}}}";
+    let refusal = "{'jsonrpc':'2.0','id':2,'error':{'code':-32601,'message':'é😀'}}";
+    let legacy =
+        "{'jsonrpc':'2.0','id':2,'result':{'protocolVersion':'2025-06-18','capabilities':{'tools':{}}}}";
+    for (lines, revision) in [
+        ([modern, refusal], Revision::LATEST),
+        ([modern, legacy], Revision::LATEST),
+        ([legacy, modern], Revision::V2025_06_18),
+    ] {
+        let script = json(&(lines.join("\n") + "\n")).into_bytes();
+        let visit = |pieces: &[&[u8]], drain: bool, spurious: bool| {
+            let mut connection = Connection::new(at(0), shared());
+            let call = connection.start(at(0), &ListTools::new(), CallOptions::new()).unwrap();
+            connection.handle_timeout(at(5_000));
+            let mut outputs = Vec::new();
+            for piece in pieces {
+                if spurious {
+                    connection.handle_timeout(at(5_001));
+                    connection.handle_timeout(at(0));
+                }
+                connection.handle_bytes(at(8_000), piece);
+                while drain && let Some(output) = connection.poll_output() {
+                    outputs.push(output);
+                }
+            }
+            outputs.extend(core::iter::from_fn(|| connection.poll_output()));
+            assert_eq!(connection.details().unwrap().revision, revision);
+            connection.cancel(at(8_000), call.id());
+            (outputs, connection.transmit().to_vec(), connection.take(&call).is_some())
+        };
+        let expected = visit(&[&script], false, false);
+        let bytes: Vec<&[u8]> = script.chunks(1).collect();
+        assert_eq!(visit(&bytes, true, true), expected);
+        for at in 0..script.len() {
+            let (head, tail) = script.split_at(at);
+            assert_eq!(visit(&[head, tail], at % 2 == 0, at % 3 == 0), expected, "split at {at}");
+        }
+    }
+}
+
 #[test]
 fn input_of_any_kind_after_the_end_is_nothing() {
     let mut peer = Peer::modern();

@@ -82,7 +82,7 @@ fn refusals_have_codes_of_the_specification_and_one_sentence() {
     for request in
         ["'method':'nothing'", "'method':'sampling/createMessage','params':{}", "'method':'roots/list'"]
     {
-        for refusal in [Refusal::Failed, Refusal::Rejected, Refusal::Misfit] {
+        for refusal in [Refusal::Failed, Refusal::Rejected, Refusal::Misfit { reason: "f: missing".into() }] {
             peer.says(&format!("{{'jsonrpc':'2.0','id':1,{request}}}"));
             let asked = peer.drain().into_iter().find_map(|output| match output {
                 Output::Event(Event::Asked(ask, _)) => Some(ask),

@@ -269,7 +269,7 @@ fn without_a_session_404_is_an_ordinary_refusal() {
     let (list, sent) = peer.start(&ListTools::new());
     peer.whole(&sent, ResponseHead::new(404), "");
     peer.none();
-    assert!(matches!(peer.take(&list), Err(CallError::Invalid { .. })));
+    assert!(matches!(peer.take(&list), Err(CallError::Refused { .. })));
 }
 
 /// INIT-18, RPC-25, HTTPL-11: the answer is a message of its own.

@@ -28,7 +28,7 @@ impl Peer {
 }
 
 fn given_up(status: u16) -> CallError {
-    CallError::Unauthorized { status, reason: "no grant".into(), record: "a\nb\n".into() }
+    CallError::Unauthorized { status: from(status), reason: "no grant".into(), record: "a\nb\n".into() }
 }
 
 fn authorizing() -> Config {
@@ -81,20 +81,86 @@ fn a_refused_call_is_given_up() {
     peer.refuse(&sent, 401);
     peer.give_up(&sent);
     assert_eq!(peer.take(&call).unwrap_err(), given_up(401));
-    assert!(given_up(401).to_string().ends_with("(HTTP 401): no grant"));
+    assert!(given_up(401).to_string().ends_with("(HTTP status 401 from https://h.example/mcp): no grant"));
     peer.is_empty();
 }
 
-/// AUTH-05: without anybody who authorizes, and for a 403 without a challenge, the refusal is the outcome.
+/// AUTH-05: without anybody who authorizes, the refusal is the outcome.
 #[test]
-fn other_refusals_are_the_outcome() {
-    for (config, head) in [(config(), challenged(401)), (authorizing(), ResponseHead::new(403))] {
-        let mut peer = Peer::modern_with(config);
+fn without_anybody_who_authorizes_the_refusal_is_the_outcome() {
+    for status in [401, 403] {
+        let mut peer = Peer::modern_with(config());
         let (call, sent) = peer.start(&CallTool::new("a"));
-        let status = head.status;
-        peer.whole(&sent, head, "");
+        peer.whole(&sent, challenged(status), "");
         assert_eq!(peer.take(&call).unwrap_err(), unauthorized(status));
         assert!(peer.refused.is_empty());
+    }
+}
+
+/// A 403 without a challenge is no want of authorization, whoever could get one: what the server says is told.
+#[test]
+fn a_refusal_without_a_challenge_is_the_servers_own() {
+    let ours = "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"not this host\"}}";
+    let long = "go away ".repeat(1_000);
+    for (body, words) in
+        [(ours, "not this host (-32600)"), ("not this host", "not this host"), (&*long, "go away go")]
+    {
+        for config in [config(), authorizing()] {
+            let told = |error: CallError| {
+                let status = matches!(
+                    &error,
+                    CallError::Server { status: Some(status), .. } | CallError::Refused { status, .. }
+                        if status.code == 403
+                );
+                let text = error.to_string();
+                assert!(status && text.contains(words) && text.contains("https://h.example/"), "{text}");
+                assert!(text.len() < 400 && !text.contains("authorization"), "{text}");
+            };
+            let mut peer = Peer::modern_with(config.clone());
+            let (call, sent) = peer.start(&CallTool::new("a"));
+            peer.answer(&sent, 403, body);
+            told(peer.take(&call).unwrap_err());
+            assert!(!peer.http.is_closed());
+            // Nor is it one where a client begins, in either era, and says nothing about that.
+            for era in [EraChoice::Auto, EraChoice::Legacy] {
+                let mut peer = Peer::new(config.clone().era(era));
+                let opening = peer.one();
+                peer.answer(&opening, 403, body);
+                peer.none();
+                told(peer.closed().unwrap());
+                peer.is_empty();
+            }
+            let endpoint = Endpoint::parse("https://h.example/mcp").unwrap();
+            let http = Http::http_sse(at(0), Arc::new(config.clone()), endpoint, Seed::new([9; 32]));
+            let mut peer = Peer { http, ..Peer::new(config) };
+            let stream = peer.one();
+            peer.answer(&stream, 403, body);
+            told(peer.closed().unwrap());
+            peer.is_empty();
+        }
+    }
+}
+
+/// Whoever has tried nothing is told what would help; whoever has is told that it did not.
+#[test]
+fn a_refusal_says_what_would_help() {
+    let given = config().header("Authorization", "Bearer s3cret");
+    for (config, status, words) in [
+        (config(), 401, "`ClientBuilder::header`"),
+        (config(), 403, "`ClientBuilder::authorize`"),
+        (given.clone(), 401, "does not take the `Authorization` header"),
+        (given, 403, "header that it was given does not allow this"),
+    ] {
+        for opening in [false, true] {
+            let mut peer =
+                if opening { Peer::new(config.clone()) } else { Peer::modern_with(config.clone()) };
+            let call = peer.http.start(peer.now, &CallTool::new("a"), CallOptions::new()).unwrap();
+            let sent = peer.one();
+            peer.whole(&sent, challenged(status), "s3cret");
+            let text = peer.take(&call).unwrap_err().to_string();
+            assert!(text.contains(words) && text.contains("from https://h.example/mcp"), "{text}");
+            assert!(!text.contains("s3cret"), "{text}");
+        }
     }
 }
 
@@ -273,7 +339,7 @@ fn what_is_held_for_too_long_is_given_up() {
     assert_eq!(peer.settled(), 0);
     peer.wait(1);
     let error = peer.take(&call).unwrap_err();
-    assert!(matches!(&error, CallError::Unauthorized { status: 401, .. }));
+    assert!(matches!(&error, CallError::Unauthorized { status, .. } if *status == from(401)));
     assert!(error.to_string().contains("within 7s; `Limits::authorization`"), "{error}");
     peer.is_empty();
 }
@@ -465,7 +531,8 @@ fn an_opening_that_is_put_aside_ends_calls_and_no_client() {
     for _ in 0..2 {
         assert!(peer.http.park(peer.now, initialize.exchange, "gone"));
     }
-    let error = || CallError::Unauthorized { status: 401, reason: "gone".into(), record: String::new() };
+    let error =
+        || CallError::Unauthorized { status: from(401), reason: "gone".into(), record: String::new() };
     assert_eq!(peer.take(&list.0).unwrap_err(), error());
     assert_eq!(peer.take(&early).unwrap_err(), error());
     for ms in [600_000, 1, 5_000_000] {
@@ -485,6 +552,28 @@ fn an_opening_that_is_put_aside_ends_calls_and_no_client() {
     peer.take(&call).unwrap();
     peer.http.unpark(peer.now);
     peer.none();
+}
+
+/// AUTH-66: however little time authorization has, none included.
+#[test]
+fn what_is_put_aside_waits_however_little_time_there_is() {
+    let limits = Limits { authorization: Duration::ZERO, ..Limits::default() };
+    let mut peer = Peer::legacy_with(authorizing().limits(limits));
+    let list = peer.start(&ListTools::new());
+    peer.answer(&list.1, 404, "");
+    let initialize = peer.one();
+    peer.refuse(&initialize, 401);
+    assert!(peer.http.park(peer.now, initialize.exchange, "gone"));
+    for ms in [0, 1, 60_000, 5_000_000] {
+        peer.wait(ms);
+        assert!(peer.http.is_held(initialize.exchange) && peer.closed().is_none());
+        assert!(
+            peer.http.poll_timeout().is_none_or(|at| at > peer.now.mono),
+            "nobody is woken time and again"
+        );
+    }
+    peer.http.unpark(peer.now);
+    assert_eq!(peer.one().request, initialize.request);
 }
 
 /// AUTH-66: so is the stream of a session, whose calls go on; what a call waits for itself is not.

@@ -170,7 +170,12 @@ fn a_refused_message_fails_its_call() {
     let (mut peer, _stream) = Peer::old();
     let (pending, sent) = peer.start(&CallTool::new("a"));
     peer.whole(&sent, ResponseHead::new(404), "no such session");
-    assert!(matches!(peer.take(&pending), Err(CallError::Invalid { reason }) if reason.contains("404")));
+    let error = peer.take(&pending).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the server refused the request: HTTP status 404 from https://h.example/…: no such session",
+        "where messages go is a secret of the session"
+    );
     let (pending, sent) = peer.start(&CallTool::new("a"));
     peer.http.handle_failed(peer.now, sent.exchange, "no route", true);
     for wait in [500, 1_000] {
@@ -509,7 +514,8 @@ fn a_server_with_neither_transport_is_known_by_its_first_refusal() {
         );
         assert!(matches!(
             events.last(),
-            Some(Event::Closed(CallError::Invalid { reason })) if reason.contains("404: nothing here")
+            Some(Event::Closed(error @ CallError::Refused { .. }))
+                if error.to_string().ends_with("404 from https://h.example/mcp: nothing here")
         ));
     }
 }

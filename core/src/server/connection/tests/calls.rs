@@ -114,7 +114,7 @@ fn errors_are_sent_as_the_revision_knows_them() {
     let wanted = ClientCapabilities::new().sampling(crate::model::capabilities::SamplingCapability::new());
     assert!(
         told(&modern_call("1"), &missing_capabilities(wanted))
-            .contains(r#""code":-32021,"message":"the request needs a capability that the client did not declare","data":{"requiredCapabilities":{"sampling":{}}}"#)
+            .contains(r#""code":-32021,"message":"the request needs what the client did not declare: sampling","data":{"requiredCapabilities":{"sampling":{}}}"#)
     );
 }
 
