@@ -191,13 +191,14 @@ pub struct Limits {
     /// server takes one for as long as it lasts, and two are kept for calls and for changes of subscriptions: a further
     /// subscription is refused.
     pub connections: usize,
-    /// Calls of blocking handlers that wait for a thread, and as many checks of tokens. Default 4,096; a further one is
-    /// answered with an internal error, or 503. Each counts among the requests in flight, and holds nothing any more
-    /// when it is cancelled.
+    /// Calls of blocking handlers that wait for a thread, and as many checks of tokens; of a client, as many look-ups of
+    /// names and signatures of keys. Default 4,096; a further one is answered with an internal error, or 503, or fails.
+    /// Each counts among the requests in flight, and holds nothing any more when it is cancelled.
     pub blocking_jobs: usize,
     /// Blocking handlers of one server or client that run at one time, each on a thread, and as many blocking checks of
-    /// tokens. Default 256; further ones wait for those of their kind, and nothing else does, whatever else the process
-    /// runs: these threads are not taken from the runtime. Each costs its stack.
+    /// tokens; of a client, as many look-ups of names and signatures of keys. Default 256; further ones wait for those of
+    /// their kind, and nothing else does, whatever else the process runs: these threads are not taken from the runtime.
+    /// Each costs its stack.
     pub blocking_threads: usize,
     /// Connections that wait, already accepted, for a server on a runtime of threads to take them. Default 128;
     /// further ones wait in the operating system. Each costs a descriptor.

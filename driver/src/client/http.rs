@@ -44,6 +44,7 @@ use super::desk::{self, Desk, Effect, Link, Machine};
 use super::{Hooks, Traffic};
 use crate::endpoint::{Endpoint, Status};
 use crate::error::Error;
+use crate::jobs::Jobs;
 use crate::runtime::Runtime;
 use crate::timekeeper::keep_time;
 use crate::turn::{Done, Turn};
@@ -70,6 +71,8 @@ pub(super) struct Means {
     pub(super) proxy: Proxy,
     #[cfg(feature = "tls")]
     pub(super) tls: Tls,
+    /// Look-ups of names.
+    lookups: Jobs,
 }
 
 pub(super) struct HttpClient<R: Runtime> {
@@ -80,6 +83,9 @@ pub(super) struct HttpClient<R: Runtime> {
     route: Option<Arc<Route>>,
     #[cfg(feature = "auth")]
     means: Means,
+    /// Signatures of keys.
+    #[cfg(feature = "auth")]
+    keys: Jobs,
     inner: Mutex<desk::Inner<Carried>>,
     turn: Turn,
     /// Wakes whoever keeps the time.
@@ -340,9 +346,13 @@ impl<R: Runtime> HttpClient<R> {
         hooks: Hooks,
         server: &str,
         begin: Begin,
-        means: Means,
+        mut means: Means,
     ) -> Result<Arc<Self>, Error> {
         let url = Url::parse(server)?;
+        // Each kind waits for its own alone.
+        means.lookups = Jobs::new(&config.limits);
+        #[cfg(feature = "auth")]
+        let keys = Jobs::new(&config.limits);
         let (route, carrier) = match &means.exchanger {
             Some(exchanger) => (None, Carrier::Own(Own::new(exchanger.clone()))),
             None => {
@@ -367,6 +377,8 @@ impl<R: Runtime> HttpClient<R> {
             route,
             #[cfg(feature = "auth")]
             means,
+            #[cfg(feature = "auth")]
+            keys,
             inner: Mutex::new(desk::Inner {
                 machine: Carried {
                     guarded: Guarded {

@@ -10,6 +10,7 @@ use mcp_proto::client::{Notice, SubscriptionId};
 use mcp_proto::diagnostic::Diagnostic;
 use mcp_proto::error::CallError;
 use mcp_proto::model::{Json, SubscriptionFilter};
+use mcp_proto::time::Now;
 
 use super::desk::{Link, Machine};
 use super::{AnyLink, Client};
@@ -68,21 +69,21 @@ impl<R: Runtime> Client<R> {
     pub fn subscribe_resource(&self, uri: impl Into<String>) -> <R::Mode as Mode>::Reply<(), CallError> {
         let (hearing, uri) = (self.hearing(), uri.into());
         self.runtime.run(Running::task(async move {
-            let id = hearing.watch(&uri, true)?;
-            let Some(id) = id else { return Ok(()) };
+            let (id, watch) = hearing.watch(&uri)?;
             let status = settled(&*hearing, id).await;
             let granted = status.acknowledged.unwrap_or_default().resource_subscriptions.contains(&uri);
-            match status.ended {
-                None if granted => return Ok(()),
-                Some(Err(error)) => return Err(error),
-                _ => {}
+            if granted && status.ended.is_none() {
+                return Ok(());
             }
-            hearing.watch(&uri, false)?;
+            let unwatched = hearing.unwatch(&uri, Some(watch));
+            if let Some(Err(error)) = status.ended {
+                return Err(error);
+            }
             let unsupported = || CallError::Unsupported {
                 what: "changes of this resource (`resources/updated`)".to_owned(),
                 capability: Some("resources.subscribe"),
             };
-            let is_wanted = status.wanted.resource_subscriptions.contains(&uri);
+            let is_wanted = unwatched?;
             Err(status
                 .refusal
                 .unwrap_or_else(|| if is_wanted { unsupported() } else { CallError::Cancelled }))
@@ -94,7 +95,7 @@ impl<R: Runtime> Client<R> {
     /// # Errors
     /// When the connection is over.
     pub fn unsubscribe_resource(&self, uri: &str) -> <R::Mode as Mode>::Reply<(), CallError> {
-        let gone = self.hearing().watch(uri, false).map(drop);
+        let gone = self.hearing().unwatch(uri, None).map(drop);
         self.runtime.run(Running::task(std::future::ready(gone)))
     }
 
@@ -225,7 +226,18 @@ pub(super) struct Listeners {
     over: BTreeSet<SubscriptionId>,
     /// What `subscribe_resource` listens with, and for.
     watching: Option<SubscriptionId>,
-    watched: BTreeSet<String>,
+    watched: BTreeMap<String, Watched>,
+    /// How many watches have begun.
+    watches: u64,
+}
+
+/// One resource that is watched, until somebody takes it back or nobody is left who has asked for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Watched {
+    /// Tells it from another one of the same resource, before or later.
+    watch: u64,
+    /// How many have asked for it.
+    askers: usize,
 }
 
 impl Listeners {
@@ -241,6 +253,32 @@ impl Listeners {
     /// The connection is closed on this side, which is no news for whoever watches.
     pub(super) fn stop_watching(&mut self) {
         self.watching = None;
+    }
+
+    /// Somebody asks for a resource.
+    fn ask(&mut self, uri: &str) -> Watched {
+        let Self { watched, watches, .. } = self;
+        let watched = watched.entry(uri.to_owned()).or_insert_with(|| {
+            *watches += 1;
+            Watched { watch: *watches, askers: 0 }
+        });
+        watched.askers += 1;
+        *watched
+    }
+
+    /// Takes back what one of them has asked for, or all have; what is left of it. `None` where that is not watched any more.
+    fn take_back(&mut self, uri: &str, watch: Option<u64>) -> Option<Watched> {
+        let watched = self.watched.get_mut(uri).filter(|it| watch.is_none_or(|watch| it.watch == watch))?;
+        watched.askers = watch.map_or(0, |_| watched.askers.saturating_sub(1));
+        let left = *watched;
+        if left.askers == 0 {
+            self.watched.remove(uri);
+        }
+        Some(left)
+    }
+
+    fn wanted(&self) -> SubscriptionFilter {
+        SubscriptionFilter::new().resource_subscriptions(self.watched.keys().cloned().collect::<Vec<_>>())
     }
 
     fn register(&mut self, id: SubscriptionId, waker: &Waker) {
@@ -259,8 +297,11 @@ trait Hearing: Send + Sync {
     fn status(&self, id: SubscriptionId) -> State;
     fn poll_settled(&self, id: SubscriptionId, waker: &Waker) -> Poll<State>;
     fn poll_notice(&self, id: SubscriptionId, waker: &Waker) -> Poll<Option<Result<Notice, CallError>>>;
-    /// Adds a resource to those that are watched, or takes it out; the subscription to wait for.
-    fn watch(&self, uri: &str, begin: bool) -> Result<Option<SubscriptionId>, CallError>;
+    /// Watches a resource: the subscription to wait for, and what tells the watch from others of the same resource.
+    fn watch(&self, uri: &str) -> Result<(SubscriptionId, u64), CallError>;
+    /// Takes back what one of those has asked for who watch a resource, or what all of them have; whether it was still
+    /// watched.
+    fn unwatch(&self, uri: &str, watch: Option<u64>) -> Result<bool, CallError>;
 }
 
 impl<L: Link> Hearing for L {
@@ -321,41 +362,62 @@ impl<L: Link> Hearing for L {
         }
     }
 
-    fn watch(&self, uri: &str, begin: bool) -> Result<Option<SubscriptionId>, CallError> {
+    fn watch(&self, uri: &str) -> Result<(SubscriptionId, u64), CallError> {
         let now = self.now();
         let mut inner = self.lock();
         let super::desk::Inner { machine, desk } = &mut *inner;
         let listeners = &mut desk.listeners;
-        let changes =
-            if begin { listeners.watched.insert(uri.to_owned()) } else { listeners.watched.remove(uri) };
-        let is_over = |id: &SubscriptionId| machine.subscription(*id).is_none_or(|it| it.ended().is_some());
-        if let Some(over) = listeners.watching.take_if(|id| is_over(id)) {
-            machine.unlisten(now, over);
+        end_if_over(machine, now, listeners);
+        let Watched { watch, askers } = listeners.ask(uri);
+        let begun = match listeners.watching {
+            Some(id) if askers > 1 => Ok(id),
+            Some(id) => machine.relisten(now, id, listeners.wanted()).map(|()| id),
+            None => machine.listen(now, listeners.wanted()),
+        };
+        match &begun {
+            Ok(id) => listeners.watching = Some(*id),
+            Err(_) => drop(listeners.take_back(uri, Some(watch))),
         }
-        let uris: Vec<String> = listeners.watched.iter().cloned().collect();
-        let wanted = SubscriptionFilter::new().resource_subscriptions(uris);
+        drop(inner);
+        self.turn();
+        begun.map(|id| (id, watch))
+    }
+
+    fn unwatch(&self, uri: &str, watch: Option<u64>) -> Result<bool, CallError> {
+        let now = self.now();
+        let mut inner = self.lock();
+        let super::desk::Inner { machine, desk } = &mut *inner;
+        let listeners = &mut desk.listeners;
+        end_if_over(machine, now, listeners);
+        match listeners.take_back(uri, watch) {
+            None => return Ok(false),
+            Some(Watched { askers: 1.., .. }) => return Ok(true),
+            Some(_) => {}
+        }
         let mut wakers = Vec::new();
-        let watching = match listeners.watching {
+        let taken_back = match listeners.watching {
             Some(id) if listeners.watched.is_empty() => {
                 machine.unlisten(now, id);
+                listeners.watching = None;
                 // Somebody may wait for what is taken back.
                 wakers = listeners.wake(id);
-                Ok(None)
+                Ok(())
             }
-            Some(id) if !changes => Ok(Some(id)),
-            Some(id) => machine.relisten(now, id, wanted).map(|()| Some(id)),
-            None if !begin => Ok(None),
-            None => machine.listen(now, wanted).map(Some),
+            Some(id) => machine.relisten(now, id, listeners.wanted()),
+            None => Ok(()),
         };
-        match &watching {
-            Ok(id) => listeners.watching = *id,
-            Err(_) if changes && begin => drop(listeners.watched.remove(uri)),
-            Err(_) => {}
-        }
         drop(inner);
         wakers.into_iter().for_each(Waker::wake);
         self.turn();
-        watching
+        taken_back.map(|()| true)
+    }
+}
+
+/// What watched resources does not go on: the next one is another.
+fn end_if_over(machine: &mut impl Machine, now: Now, listeners: &mut Listeners) {
+    let is_over = |id: &SubscriptionId| machine.subscription(*id).is_none_or(|it| it.ended().is_some());
+    if let Some(over) = listeners.watching.take_if(|id| is_over(id)) {
+        machine.unlisten(now, over);
     }
 }
 
@@ -393,7 +455,7 @@ pub(super) fn hear_watched<L: Link>(link: &Arc<L>, id: SubscriptionId) {
         let mut inner = link.lock();
         while let Some(notice) = inner.machine.take_notice(id) {
             if notice == Notice::Missed {
-                missed.clone_from(&inner.desk.listeners.watched);
+                missed.extend(inner.desk.listeners.watched.keys().cloned());
             }
         }
         state(&inner.machine, id).ended
@@ -407,5 +469,31 @@ pub(super) fn hear_watched<L: Link>(link: &Arc<L>, id: SubscriptionId) {
     for uri in missed {
         let params = Json::new(&BTreeMap::from([("uri", uri)])).ok();
         hook::call(|| hear("notifications/resources/updated", params.as_ref()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SUB-11: whose subscription is refused takes back what he has asked for himself: not what another has asked for beside
+    /// him, nor what somebody asks for anew after it was taken back.
+    #[test]
+    fn each_takes_back_what_he_has_asked_for() {
+        let mut listeners = Listeners::default();
+        let first = listeners.ask("x:a");
+        let beside = listeners.ask("x:a");
+        assert_eq!((first.watch, beside), (beside.watch, Watched { askers: 2, ..first }));
+        assert_eq!(listeners.take_back("x:a", Some(first.watch)).unwrap().askers, 1);
+        assert!(listeners.watched.contains_key("x:a"), "the other one is still there");
+        assert_eq!(listeners.take_back("x:a", Some(beside.watch)).unwrap().askers, 0);
+        assert!(listeners.watched.is_empty());
+
+        let before = listeners.ask("x:a");
+        assert_eq!(listeners.take_back("x:a", None).unwrap().askers, 0, "unsubscribed");
+        let anew = listeners.ask("x:a");
+        assert_eq!(listeners.take_back("x:a", Some(before.watch)), None, "it was somebody else's by then");
+        assert_eq!(listeners.watched.get("x:a"), Some(&anew));
+        assert_eq!(listeners.take_back("x:b", None), None);
     }
 }

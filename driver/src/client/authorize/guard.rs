@@ -43,11 +43,8 @@ pub(in crate::client) struct Guard {
     room: usize,
     state: State,
     waiting: Vec<Waiting>,
-    /// With what exchanges went out that are not answered yet.
-    sent: BTreeMap<ExchangeId, Sent>,
-    /// How many nonces the server has named, and which of them it was last refused for.
-    nonce: u64,
-    stale: Option<u64>,
+    /// With which grant exchanges went out that are not answered yet.
+    sent: BTreeMap<ExchangeId, u64>,
     /// Operations that were given up, whatever was done about their refusals, each with the last exchange that had gone out by
     /// then: what went out before is given up with them, what goes out later is another try.
     given_up: BTreeMap<String, ExchangeId>,
@@ -62,13 +59,6 @@ pub(in crate::client) struct Guard {
     signed_out: bool,
     /// Something was asked for since somebody last began to sign out.
     asked_since: bool,
-}
-
-/// Numbers of a grant and of a nonce.
-#[derive(Clone, Copy)]
-struct Sent {
-    grant: u64,
-    nonce: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -182,8 +172,6 @@ impl Guard {
             state: State::Unread,
             waiting: Vec::new(),
             sent: BTreeMap::new(),
-            nonce: 0,
-            stale: None,
             given_up: BTreeMap::new(),
             pause: None,
             told: Arc::default(),
@@ -227,7 +215,7 @@ impl Guard {
     }
 
     fn send(&mut self, now: Now, http: &mut Http, exchange: ExchangeId, head: &RequestHead) -> Admitted {
-        self.sent.insert(exchange, Sent { grant: self.number, nonce: self.nonce });
+        self.sent.insert(exchange, self.number);
         let Some(grant) = &self.grant else { return Admitted::Send(Headers::new()) };
         let (method, target) = (&head.method, &head.target);
         if grant.token_type == TokenType::Dpop {
@@ -251,7 +239,7 @@ impl Guard {
 
     /// Whether an exchange goes out with the token that there is.
     pub(in crate::client) fn is_current(&self, exchange: ExchangeId) -> bool {
-        self.sent.get(&exchange).is_none_or(|sent| sent.grant == self.number)
+        self.sent.get(&exchange).is_none_or(|&number| number == self.number)
     }
 
     /// Gives up a request that cannot be given its token: without, it would be refused, and the user asked for another that
@@ -298,10 +286,8 @@ impl Guard {
 
     /// The head of a response is there.
     pub(in crate::client) fn head(&mut self, http: &Http, exchange: ExchangeId, head: &ResponseHead) {
-        if let Some(dpop) = &mut self.dpop
-            && dpop.learn(&self.url, &head.headers)
-        {
-            self.nonce += 1;
+        if let Some(dpop) = &mut self.dpop {
+            dpop.learn(&self.url, &head.headers);
         }
         if matches!(head.status, 100..=199 | 401 | 403) {
             return;
@@ -336,8 +322,7 @@ impl Guard {
         exchange: ExchangeId,
         head: &ResponseHead,
     ) -> Option<Box<Job>> {
-        let sent = self.sent.remove(&exchange);
-        let number = sent.map(|sent| sent.grant);
+        let number = self.sent.remove(&exchange);
         let origin = http.origin_of(exchange)?;
         let request = http.request_of(exchange)?;
         let operation = operation(&request.head, &request.body);
@@ -362,10 +347,7 @@ impl Guard {
             self.wait(http, exchange, true);
             return None;
         }
-        let nonce = sent.map(|sent| sent.nonce).filter(|_| refusal.wants_nonce());
-        // However many went out with a nonce, that it is worth nothing any more is one refusal (AUTHX-24).
-        let is_late = nonce.is_some_and(|nonce| self.stale == Some(nonce) && nonce < self.nonce);
-        if !is_current || is_late {
+        if !is_current {
             http.repeat(now, exchange);
             return None;
         }
@@ -377,7 +359,6 @@ impl Guard {
             }
             return None;
         }
-        self.stale = nonce.or(self.stale);
         let verdict = self.judge(http, &operation, origin, presented(self.number), &refusal);
         let way = match verdict {
             Verdict::Prove if self.dpop.is_some() => {

@@ -20,7 +20,7 @@ pub(in crate::client) fn known(server: &Url, arrived: Option<IpAddr>) -> Vec<Net
 /// (SEC-03). An error if there are no others.
 pub(in crate::client) async fn permitted<R: Runtime>(
     runtime: &R,
-    patience: Patience,
+    patience: &Patience,
     url: &Url,
     known: &[Network],
 ) -> Result<Vec<SocketAddr>, String> {

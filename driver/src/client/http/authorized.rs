@@ -14,7 +14,7 @@ use super::super::authorize::{Admitted, Answer, Done, Job, Next, Signing, Worker
 use super::super::desk::{self, Link};
 use super::fetch::Fetcher;
 use super::guarded::Guarded;
-use super::{HttpClient, Step};
+use super::{Carried, Carrier, HttpClient, Step};
 use crate::runtime::Runtime;
 
 /// What becomes of a request.
@@ -55,7 +55,7 @@ impl Guarded {
                 continue;
             };
             // The token may have been taken back, or be another, by the time that the key has signed.
-            if !self.guard.as_ref()?.is_current(exchange) && self.http.hold(now, exchange) {
+            if !self.is_current(exchange) && self.http.hold(now, exchange) {
                 self.http.repeat(now, exchange);
                 continue;
             }
@@ -93,17 +93,13 @@ fn with(head: &RequestHead, fields: &Headers) -> RequestHead {
 }
 
 impl<R: Runtime> HttpClient<R> {
-    /// Has a key sign, where that may block; right here where there is no place for it.
+    /// Has a key sign, where that may block.
     pub(super) fn sign(&self, exchange: ExchangeId, signing: Box<Signing>) {
         let Some(client) = self.this.upgrade() else { return };
-        let job = Box::new(move || {
-            let fields = signing.run(client.runtime.now());
-            client.lock().machine.guarded.signed.push_back((exchange, fields));
-            client.advance(None);
-        });
-        if let Err(job) = self.runtime.spawn_blocking(job) {
-            job();
-        }
+        let mut asked = Asked { client, exchange, fields: None };
+        let job = Box::new(move || asked.sign(signing));
+        // A job without a place is dropped, and what it holds says so.
+        self.keys.run(job, |job| self.runtime.spawn_blocking(job));
     }
 
     /// Gives up the grant; `false` where there is nobody who would have one.
@@ -129,6 +125,31 @@ impl<R: Runtime> HttpClient<R> {
         };
         let work = Work { client, done: false };
         self.runtime.spawn(Box::pin(work.run(worker, job)));
+    }
+}
+
+/// What a key was asked to sign. The request is told of it, also where nothing came of that.
+struct Asked<R: Runtime> {
+    client: Arc<HttpClient<R>>,
+    exchange: ExchangeId,
+    fields: Option<Result<Headers, String>>,
+}
+
+impl<R: Runtime> Asked<R> {
+    fn sign(&mut self, signing: Box<Signing>) {
+        self.fields = Some(signing.run(self.client.runtime.now()));
+    }
+}
+
+impl<R: Runtime> Drop for Asked<R> {
+    fn drop(&mut self) {
+        let none = || {
+            Err("no thread for the key that the token is bound to, or more than `Limits::blocking_jobs` wait for one"
+                .to_owned())
+        };
+        let fields = self.fields.take().unwrap_or_else(none);
+        self.client.lock().machine.guarded.signed.push_back((self.exchange, fields));
+        self.client.advance(None);
     }
 }
 
@@ -163,8 +184,13 @@ impl<R: Runtime> Work<R> {
         self.done = true;
         let now = self.client.runtime.now();
         let next = {
-            let Guarded { http, guard, .. } = &mut self.client.lock().machine.guarded;
-            guard.as_mut().map(|guard| guard.finish(now, http, done))
+            let Carried { guarded, carrier, .. } = &mut self.client.lock().machine;
+            let Guarded { http, guard, .. } = &mut *guarded;
+            let next = guard.as_mut().map(|guard| guard.finish(now, http, done));
+            if let Carrier::Pool(pooled) = carrier {
+                pooled.recall(guarded, now);
+            }
+            next
         };
         if let Some(Next { job, answers }) = next {
             answers.into_iter().for_each(|(answer, outcome)| answer.set(outcome));

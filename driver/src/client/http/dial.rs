@@ -10,26 +10,29 @@ use std::time::Duration;
 use mcp_proto::limits::Limits;
 use mcp_proto::time::Instant;
 
+use crate::jobs::Jobs;
 use crate::runtime::Runtime;
 use crate::wake::Promise;
 
 /// How patient whoever opens connections is.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(in crate::client) struct Patience {
     /// For looking up a name, and again for connecting to what it stands for.
     time: Duration,
     addresses: usize,
+    /// Look-ups of this client, which may go on when nobody waits any more.
+    lookups: Jobs,
 }
 
 impl Patience {
-    pub(in crate::client) fn new(limits: &Limits) -> Self {
-        Self { time: limits.handshake, addresses: limits.addresses }
+    pub(in crate::client) fn new(limits: &Limits, lookups: Jobs) -> Self {
+        Self { time: limits.handshake, addresses: limits.addresses, lookups }
     }
 
     /// What a host stands for. The operating system is asked on a thread that may block, and goes on there when nobody
     /// waits any more: it cannot be told to stop.
     pub(in crate::client) async fn look_up<R: Runtime>(
-        self,
+        &self,
         runtime: &R,
         host: &str,
         port: u16,
@@ -43,8 +46,10 @@ impl Patience {
             let found = (name.as_str(), port).to_socket_addrs();
             done.set(found.map(Iterator::collect));
         });
-        if runtime.spawn_blocking(job).is_err() {
-            return Err(format!("cannot look up {host}: there is no thread for it"));
+        if !self.lookups.run(job, |job| runtime.spawn_blocking(job)) {
+            return Err(format!(
+                "cannot look up {host}: there is no thread for it, or more than `Limits::blocking_jobs` wait"
+            ));
         }
         let found: Option<io::Result<Vec<SocketAddr>>> =
             within(runtime, self.time, poll_fn(|cx| promise.poll_take(cx.waker()))).await;
@@ -54,30 +59,32 @@ impl Patience {
         }
     }
 
-    /// Connects to the first address that answers, and says which one that is.
+    /// Connects to the first address that answers, and says which one that is; else why the last one did not.
     pub(in crate::client) async fn connect<R: Runtime>(
-        self,
+        &self,
         runtime: &R,
         addresses: &[SocketAddr],
-    ) -> Result<(SocketAddr, R::Stream), String> {
-        let mut why = match self.addresses {
-            0 => String::from("no address may be tried; `Limits::addresses` is 0"),
-            _ => String::from("its name stands for no address"),
+    ) -> Result<(SocketAddr, R::Stream), (Option<IpAddr>, String)> {
+        let why = match self.addresses {
+            0 => "no address may be tried; `Limits::addresses` is 0",
+            _ => "its name stands for no address",
         };
+        let mut failed = (None, why.to_owned());
         let mut now = runtime.now().mono;
         let mut turns = self.turns(addresses, now);
         while let Some((address, share)) = turns.next(now) {
-            why = match within(runtime, share, runtime.connect(address, share)).await {
+            let why = match within(runtime, share, runtime.connect(address, share)).await {
                 Some(Ok(stream)) => return Ok((address, stream)),
-                Some(Err(error)) if !is_late(&error) => format!("{}: {error}", address.ip()),
-                _ => format!("{}: no answer within {share:?}", address.ip()),
+                Some(Err(error)) if !is_late(&error) => error.to_string(),
+                _ => format!("no answer within {share:?}"),
             };
+            failed = (Some(address.ip()), why);
             now = runtime.now().mono;
         }
-        Err(why)
+        Err(failed)
     }
 
-    fn turns(self, addresses: &[SocketAddr], now: Instant) -> Turns<'_> {
+    fn turns<'a>(&self, addresses: &'a [SocketAddr], now: Instant) -> Turns<'a> {
         Turns { left: addresses.get(..self.addresses).unwrap_or(addresses), deadline: now + self.time }
     }
 }
@@ -131,12 +138,13 @@ mod tests {
         (limits.handshake, limits.addresses) = (Duration::from_secs(12), 3);
         let all: Vec<SocketAddr> = (1..=4).map(|port| ([192, 0, 2, 1], port).into()).collect();
         let at = |seconds| Instant::new(Duration::from_secs(seconds));
-        let mut turns = Patience::new(&limits).turns(&all, at(100));
+        let patience = Patience::new(&limits, Jobs::default());
+        let mut turns = patience.turns(&all, at(100));
         let mut next = |seconds| turns.next(at(seconds)).map(|(address, share)| (address.port(), share));
         assert_eq!(next(100), Some((1, Duration::from_secs(4))));
         assert_eq!(next(100), Some((2, Duration::from_secs(6))), "it was refused at once");
         assert_eq!(next(500), Some((3, Duration::from_millis(1))), "the clock has leapt");
         assert_eq!(next(100), None);
-        assert_eq!(Patience::new(&limits).turns(&all[..1], at(0)).next(at(0)).unwrap().1, limits.handshake);
+        assert_eq!(patience.turns(&all[..1], at(0)).next(at(0)).unwrap().1, limits.handshake);
     }
 }

@@ -61,6 +61,10 @@ impl<R: Runtime> Fetcher<R> {
         within(&self.runtime, self.limits.request, answer).await.unwrap_or_else(|| Err(late.to_owned()))
     }
 
+    fn patience(&self) -> Patience {
+        Patience::new(&self.limits, self.means.lookups.clone())
+    }
+
     /// Sends it over a connection of its own.
     async fn send(&self, url: &Url, request: auth::Request) -> Answer {
         let route = Route::new(url, &self.means, &self.limits).map_err(|misuse| misuse.to_string())?;
@@ -69,7 +73,7 @@ impl<R: Runtime> Fetcher<R> {
         } else {
             // The addresses that were checked, so that the name cannot stand for others by the time of connecting.
             let known = known(&self.server, self.arrived);
-            permitted(&self.runtime, Patience::new(&self.limits), &request.url, &known).await?
+            permitted(&self.runtime, &self.patience(), &request.url, &known).await?
         };
         let fetching = Arc::new(Fetching::new(
             self.runtime.now(),

@@ -50,6 +50,12 @@ impl Guarded {
         self.http.handle_failed(now, exchange, reason, unsent);
     }
 
+    /// Whether an exchange goes out with the token that there is.
+    #[cfg(feature = "auth")]
+    pub(super) fn is_current(&self, exchange: ExchangeId) -> bool {
+        self.guard.as_ref().is_none_or(|guard| guard.is_current(exchange))
+    }
+
     /// Nothing more comes of an exchange.
     pub(super) fn forget(&mut self, exchange: ExchangeId) {
         #[cfg(feature = "auth")]

@@ -108,6 +108,25 @@ impl Pooled {
         }
     }
 
+    /// Takes back what waits for a connection with another token than the one there is, or after that was taken back: it
+    /// begins anew.
+    #[cfg(feature = "auth")]
+    pub(super) fn recall(&mut self, guarded: &mut Guarded, now: Now) {
+        let stale = |(exchange, carrier): (&ExchangeId, &PoolId)| {
+            (self.pool.is_waiting(*carrier) && !guarded.is_current(*exchange)).then_some(*exchange)
+        };
+        let stale: Vec<ExchangeId> = self.carriers.iter().filter_map(stale).collect();
+        for exchange in stale {
+            self.abort(guarded, now, exchange);
+            if guarded.http.hold(now, exchange) {
+                guarded.http.repeat(now, exchange);
+            } else {
+                // Nobody waits for it, such as for a message that a call is cancelled.
+                guarded.failed(now, exchange, "its token was taken back", true);
+            }
+        }
+    }
+
     pub(super) fn close(&mut self, now: Now) {
         self.pool.close(now);
     }

@@ -61,7 +61,7 @@ impl Route {
             proxy,
             #[cfg(feature = "tls")]
             tls,
-            dialing: Patience::new(limits),
+            dialing: Patience::new(limits, means.lookups.clone()),
             patience,
             head: limits.head,
             #[cfg(feature = "auth")]
@@ -89,7 +89,12 @@ impl Route {
     ) -> Result<(SocketAddr, R::Stream), String> {
         let stream = self.dialing.connect(runtime, addresses).await;
         let (host, port) = self.first();
-        stream.map_err(|why| format!("cannot connect to {host}, port {port}: {why}"))
+        stream.map_err(|(address, why)| match address {
+            Some(address) if address.to_string() != host => {
+                format!("cannot connect to {host}, port {port}: {address}: {why}")
+            }
+            _ => format!("cannot connect to {host}, port {port}: {why}"),
+        })
     }
 
     /// Where the stream goes that everything else is on.

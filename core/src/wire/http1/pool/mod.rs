@@ -155,6 +155,11 @@ impl Pool {
         Ok(exchange)
     }
 
+    /// Whether an exchange waits for a connection, so that it can be given up at no cost.
+    pub fn is_waiting(&self, exchange: ExchangeId) -> bool {
+        self.waiting.iter().any(|waiting| waiting.exchange == exchange)
+    }
+
     /// Exchanges that wait or run.
     pub fn in_flight(&self) -> usize {
         self.waiting.len() + self.running.len()
