@@ -7,6 +7,7 @@
 mod check;
 mod fill;
 mod schema;
+mod show;
 #[cfg(test)]
 mod tests;
 

@@ -117,10 +117,26 @@ impl TryFrom<&str> for Target {
         };
         let mut words = words::split(line)?.into_iter();
         match words.next() {
+            Some(place) if words.len() == 0 && is_place(&place) => {
+                // The query may hold a secret.
+                let place = place.split(['?', '#']).next().unwrap_or_default();
+                let path = if place.contains('/') { "" } else { "/mcp" };
+                Err(ApiMisuse::new(format!(
+                    "a URL begins with `http://` or `https://`: did you mean `http://{place}{path}`?"
+                )))
+            }
             Some(program) if !program.is_empty() => Ok(Self::Command(Command::new(program).args(words))),
             _ => Err(ApiMisuse::new("expected a URL or a command line, found nothing")),
         }
     }
+}
+
+/// Whether a word looks like host and port of a URL, and not like a program.
+fn is_place(word: &str) -> bool {
+    let authority = word.split(['/', '?', '#']).next().unwrap_or_default();
+    authority.rsplit_once(':').is_some_and(|(host, port)| {
+        !host.is_empty() && !host.contains(['\\', '@']) && port.parse::<u16>().is_ok()
+    })
 }
 
 impl TryFrom<String> for Target {
@@ -238,6 +254,22 @@ mod tests {
     fn what_leads_nowhere_is_refused() {
         for text in ["", "  ", "stdio://", "ws://h/mcp", "''", "http://", "http://u:p@h/", "a | b"] {
             assert!(Target::try_from(text).is_err(), "{text:?}");
+        }
+    }
+
+    /// A URL without its scheme is no program.
+    #[test]
+    fn a_url_without_its_scheme_is_told_what_it_lacks() {
+        for (text, meant) in [
+            ("127.0.0.1:8000", "`http://127.0.0.1:8000/mcp`"),
+            ("localhost:8000/mcp?key=s3cret", "`http://localhost:8000/mcp`"),
+            ("[::1]:80/", "`http://[::1]:80/`"),
+        ] {
+            let error = Target::try_from(text).unwrap_err().to_string();
+            assert!(error.contains(meant) && !error.contains("s3cret"), "{error}");
+        }
+        for program in ["./a:80", "/opt/a:80", "a:b", ":80", "C:\\a", "user@host:22", "server:1 --verbose"] {
+            assert!(matches!(Target::try_from(program), Ok(Target::Command(_))), "{program}");
         }
     }
 

@@ -25,8 +25,8 @@ impl ElicitationSchema {
 }
 
 impl PrimitiveSchemaDefinition {
-    /// What the field is filled in with at first.
-    fn default_json(&self) -> Option<Json> {
+    /// What the field is filled in with at first, and if it is left empty.
+    pub fn default_json(&self) -> Option<Json> {
         let json = match self {
             Self::String(schema) => Json::new(schema.default_value.as_ref()?),
             Self::Number(schema) => Json::new(&Number(schema.default_value?)),

@@ -10,7 +10,7 @@ use mcp_proto::head::End;
 use mcp_proto::time::Now;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, ClientConnection, RootCertStore};
+use rustls::{ClientConfig, ClientConnection, Error, RootCertStore};
 
 use super::layer::{Codec, Heard, Layer};
 use super::pooled::Channel;
@@ -151,6 +151,15 @@ struct Session {
     closing: bool,
 }
 
+/// What went wrong, and what that often means.
+fn words(error: &Error, open: bool) -> String {
+    let hint = match error {
+        Error::InvalidMessage(_) if !open => " (this is no TLS: does the server speak plain `http`?)",
+        _ => "",
+    };
+    format!("{error}{hint}")
+}
+
 /// So much is encrypted ahead of what the stream takes.
 const AHEAD: usize = 64 << 10;
 
@@ -174,7 +183,7 @@ impl Codec for Session {
             match session.process_new_packets() {
                 Ok(state) => heard.closed |= state.peer_has_closed(),
                 Err(error) => {
-                    heard.fault = Some(error.to_string());
+                    heard.fault = Some(words(&error, open));
                     break;
                 }
             }
