@@ -64,7 +64,7 @@ impl Run {
 /// completion ([`ForCompletion`](crate::ForCompletion)). Implemented for
 ///
 /// - `Fn(Arguments, Context) -> Future<Output = Result<T, ToolError>>`: run on the runtime;
-/// - `Fn(Arguments, Context) -> Result<T, ToolError>`: run on the pool of threads that may block;
+/// - `Fn(Arguments, Context) -> Result<T, ToolError>`: run on threads that may block;
 /// - for a resource, the same without `Arguments`, and text or bytes that are always the same.
 ///
 /// What `Arguments` and `T` can be is said by [`Arguments`] and [`Outcome`]. `M` keeps the ways apart and is

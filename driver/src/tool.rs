@@ -394,7 +394,7 @@ struct TextBlock<T> {
 /// A function that serves a tool. Implemented for
 ///
 /// - `Fn(Arguments, Context) -> Future<Output = Result<T, ToolError>>`: run on the runtime;
-/// - `Fn(Arguments, Context) -> Result<T, ToolError>`: run on the pool of threads that may block,
+/// - `Fn(Arguments, Context) -> Result<T, ToolError>`: run on threads that may block,
 ///
 /// where `Arguments` is `DeserializeOwned + JsonSchema` and `T` is a `Serialize` value, content blocks, or a
 /// [`CallToolResult`]. Take [`Json`] to have the arguments as they came, with a schema by hand:

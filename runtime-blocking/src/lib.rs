@@ -15,8 +15,10 @@
 //! }
 //! ```
 //!
-//! Such handlers run on threads of their own, a bounded number at one time, since they may block. One that never does
-//! may also be `async`: if it is ready at once it runs where its request was read, and if it waits it costs a thread.
+//! Such handlers may block. A quick one runs where its request was read, which costs no change of threads. One that has
+//! not returned after a millisecond or two keeps that thread, and another one reads on: then nothing waits for it, not
+//! even what came together with its request. A bounded number of handlers runs at one time. One that never blocks may
+//! also be `async`: if it waits it costs a thread.
 //!
 //! A client:
 //!

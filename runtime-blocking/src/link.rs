@@ -1,15 +1,15 @@
-//! A stream and the machine behind it: one thread reads, whoever has something to say writes.
+//! A stream and the machine behind it: one thread reads and runs what is quick, whoever has something to say writes.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::task::{Context, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-use mcp_driver::{Done, End, Endpoint, Instant, Now, ReadBuffer, Runtime, Turn, waker_fn};
+use mcp_driver::{Done, End, Endpoint, Instant, Lane, Lead, Now, ReadBuffer, Runtime, Turn, waker_fn};
 
 use crate::runtime::Threads;
 use crate::stream::Stream;
@@ -18,17 +18,28 @@ use crate::timers::Sleep;
 pub(crate) struct Link {
     runtime: Threads,
     endpoint: Arc<dyn Endpoint>,
+    /// Of whoever leads.
+    read: Mutex<Reading>,
+    lane: Lane,
     /// Taken away when the writing half is closed.
     write: Mutex<Option<Writing>>,
     socket: Option<Arc<TcpStream>>,
     /// Whether a write that blocks ends by itself, so that any thread may do it.
     bounded: bool,
-    /// Those that wait for a change of the machine.
-    threads: Mutex<Vec<Thread>>,
+    /// Whoever waits for the machine to be finished.
+    driver: Thread,
+    /// Whoever waits for the machine to want input.
+    reader: Mutex<Option<Thread>>,
     writing: Turn,
     timer: Mutex<Option<(Instant, Sleep)>>,
     /// A write has failed.
     broken: AtomicBool,
+}
+
+/// The reading half, and room for what was read.
+struct Reading {
+    stream: Box<dyn Read + Send>,
+    buffer: ReadBuffer,
 }
 
 /// The writing half, and room for what is being written.
@@ -69,23 +80,30 @@ impl Link {
     /// Returns when the machine is finished, or will be without reading.
     pub(crate) fn drive(runtime: Threads, stream: Stream, endpoint: Arc<dyn Endpoint>) {
         let Stream { read, write, socket, bounded } = stream;
-        let link = Arc::new(Self {
-            runtime,
-            endpoint,
-            write: Mutex::new(Some(Writing { stream: write, chunk: Vec::new() })),
-            socket,
-            bounded,
-            threads: Mutex::new(vec![thread::current()]),
-            writing: Turn::default(),
-            timer: Mutex::new(None),
-            broken: AtomicBool::new(false),
+        let link = Arc::new_cyclic(|link: &Weak<Self>| {
+            let next = link.clone();
+            let take_over = move || next.upgrade().iter().for_each(Self::take_over);
+            Self {
+                lane: Lane::new(runtime.pool(), take_over),
+                runtime,
+                endpoint,
+                read: Mutex::new(Reading { stream: read, buffer: ReadBuffer::default() }),
+                write: Mutex::new(Some(Writing { stream: write, chunk: Vec::new() })),
+                socket,
+                bounded,
+                driver: thread::current(),
+                reader: Mutex::new(None),
+                writing: Turn::default(),
+                timer: Mutex::new(None),
+                broken: AtomicBool::new(false),
+            }
         });
         // Waking a link means writing what it has.
         link.endpoint.register(&waker(&link, Self::ask));
         link.ask();
         match link.socket {
-            Some(_) => link.read(read),
-            None => link.read_aside(read),
+            Some(_) => link.read(),
+            None => link.read_aside(),
         }
         // What is still being answered is written by whoever answers; the stream stays open until then.
         while !link.endpoint.status().finished {
@@ -95,51 +113,80 @@ impl Link {
     }
 
     /// Reads on a thread of its own: nothing can interrupt that, so it must not be waited for.
-    fn read_aside(self: &Arc<Self>, read: Box<dyn Read + Send>) {
+    fn read_aside(self: &Arc<Self>) {
         let link = self.clone();
-        let reading = thread::Builder::new().name("mcp-read".into()).spawn(move || {
-            link.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread::current());
-            link.read(read);
-        });
+        let reading = thread::Builder::new().name("mcp-read".into()).spawn(move || link.read());
         if reading.is_err() {
             self.endpoint.handle_end(self.runtime.now(), End::Broken);
             self.ask();
         }
     }
 
-    fn read(self: &Arc<Self>, mut read: Box<dyn Read + Send>) {
-        let mut buffer = ReadBuffer::default();
+    /// Whoever has read so far is at something that takes long.
+    fn take_over(self: &Arc<Self>) {
+        self.ask();
+        self.read();
+    }
+
+    /// Reads until there is nothing more to read, or another thread does.
+    fn read(self: &Arc<Self>) {
         loop {
             let status = self.endpoint.status();
             if status.finished {
                 return;
             }
             if !status.wants_read {
-                thread::park();
+                self.wait_for_room();
                 continue;
             }
-            let end = match read.read(buffer.room()) {
-                Ok(0) if self.broken.load(Ordering::SeqCst) => Some(End::Broken),
-                Ok(0) => Some(End::Complete),
-                Ok(count) => {
-                    buffer.read(count, |bytes| self.endpoint.handle_bytes(self.runtime.now(), bytes));
-                    None
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => None,
-                Err(_) => Some(End::Broken),
+            let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+            let Reading { stream, buffer } = &mut *read;
+            let count = match stream.read(buffer.room()) {
+                Ok(0) if self.broken.load(Ordering::SeqCst) => Err(End::Broken),
+                Ok(0) => Err(End::Complete),
+                Ok(count) => Ok(count),
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(_) => Err(End::Broken),
             };
-            if let Some(end) = end {
-                self.endpoint.handle_end(self.runtime.now(), end);
+            let mut read = Some(read);
+            let lead = self.lane.turn(|| {
+                match (count, &mut read) {
+                    (Ok(count), Some(read)) => {
+                        read.buffer
+                            .read(count, |bytes| self.endpoint.handle_bytes(self.runtime.now(), bytes));
+                    }
+                    (Err(end), _) => self.endpoint.handle_end(self.runtime.now(), end),
+                    _ => {}
+                }
+                // For whoever takes over.
+                read = None;
+                self.ask();
+            });
+            match lead {
+                Lead::Lost => return,
+                Lead::Owing => self.ask(),
+                Lead::Here => {}
             }
-            self.ask();
-            if end.is_some() {
+            if count.is_err() {
                 return;
             }
         }
     }
 
+    fn wait_for_room(&self) {
+        *self.reader.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread::current());
+        // It may have come before anybody could know who waits.
+        let status = self.endpoint.status();
+        if !status.wants_read && !status.finished {
+            thread::park();
+        }
+    }
+
     /// Sees to it that what there is gets written.
     fn ask(self: &Arc<Self>) {
+        if self.lane.keep_back() {
+            return;
+        }
         if self.bounded {
             return self.flush();
         }
@@ -160,9 +207,11 @@ impl Link {
             self.write_all();
             self.settle();
         });
-        // What was written may have made room for input, or finished the machine.
-        if done != Done::ByAnother {
-            self.threads.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(Thread::unpark);
+        // What was written may have made room for input.
+        if done != Done::ByAnother
+            && let Some(reader) = self.reader.lock().unwrap_or_else(PoisonError::into_inner).take()
+        {
+            reader.unpark();
         }
     }
 
@@ -204,6 +253,7 @@ impl Link {
         }
         if status.finished {
             self.interrupt();
+            self.driver.unpark();
         }
         if self.arm(status.timeout.filter(|_| !status.finished)) {
             self.on_pool(Self::fire);

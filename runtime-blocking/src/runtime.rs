@@ -49,6 +49,10 @@ impl Threads {
         &self.0.timers
     }
 
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.0.pool
+    }
+
     fn limits(&self) -> MutexGuard<'_, Limits> {
         self.0.limits.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -197,7 +197,7 @@ impl fmt::Debug for Answerer {
 ///
 /// - `Fn(Question, Asked) -> Future<Output = Result<T, AnswerError>>`: run on the runtime, and dropped when nobody waits
 ///   for the answer any more;
-/// - `Fn(Question, Asked) -> Result<T, AnswerError>`: run on the pool of threads that may block;
+/// - `Fn(Question, Asked) -> Result<T, AnswerError>`: run on threads that may block;
 /// - for roots, the same without `Question`.
 ///
 /// `K` says what is asked: [`ForForm`], [`ForUrl`], [`ForSampling`] or [`ForRoots`]. `M` keeps the ways apart and is
