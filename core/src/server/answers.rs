@@ -18,7 +18,7 @@ use crate::model::encode::Object;
 use crate::model::lifecycle::{DiscoverResult, InitializeResult};
 use crate::model::meta::SERVER_INFO;
 use crate::model::{Identified, In, Json, Members, WithMeta};
-use crate::wire::jsonrpc::{self, RequestId};
+use crate::wire::jsonrpc::{self, OneLine, RequestId};
 
 /// `{}`, which is all that the results of `ping` and `logging/setLevel` may hold.
 pub(super) fn empty(id: &RequestId, out: &mut Vec<u8>) -> Result<(), ApiMisuse> {
@@ -116,6 +116,11 @@ struct Page<'a, E> {
 }
 
 impl<E: Listed> Page<'_, E> {
+    /// Whether it is the whole list, the same for everybody.
+    fn is_whole(&self) -> bool {
+        self.start == Position::default() && self.size >= self.catalog.len() && !self.view.differs()
+    }
+
     /// What is there after the start, on this page and later ones.
     fn rest(&self) -> impl Iterator<Item = (Position, &E)> {
         let rest = self.catalog.after(self.start).map(|(position, entry)| (position, &**entry));
@@ -149,7 +154,11 @@ struct Entries<'a, E> {
 
 impl<E: Listed> Serialize for Entries<'_, E> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let page = self.page.rest().take(self.page.size);
-        serializer.collect_seq(page.map(|(_, entry)| entry.text(self.revision)))
+        let Self { page, revision } = self;
+        if page.is_whole() {
+            return OneLine(page.catalog.whole(*revision)).serialize(serializer);
+        }
+        let shown = page.rest().take(page.size);
+        serializer.collect_seq(shown.map(|(_, entry)| OneLine(entry.texts().get(*revision).get())))
     }
 }

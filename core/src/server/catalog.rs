@@ -2,14 +2,12 @@
 
 #[cfg(test)]
 mod tests;
+mod texts;
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::ops::Bound;
-
-use serde_json::value::RawValue;
 
 use super::resource_server::Scopes;
 use super::suggest;
@@ -17,7 +15,9 @@ use super::visible::{Item, View};
 use crate::dialect::Revision;
 use crate::error::ApiMisuse;
 use crate::limits::Limits;
-use crate::model::{In, Json, Members};
+
+pub(super) use self::texts::Texts;
+use self::texts::Whole;
 
 /// Something that a catalog lists, checked and already written out.
 pub(super) trait Listed {
@@ -39,8 +39,8 @@ pub(super) trait Listed {
     /// What a caller must be allowed.
     fn scopes_mut(&mut self) -> &mut Scopes;
 
-    /// Its JSON as `revision` knows it.
-    fn text(&self, revision: Revision) -> &RawValue;
+    /// Its JSON.
+    fn texts(&self) -> &Texts;
 
     /// What a rule of visibility is asked about.
     fn item(&self) -> Item<'_>;
@@ -53,6 +53,7 @@ pub(super) struct Catalog<E> {
     /// entries come and go (PAGE-06).
     entries: BTreeMap<u64, Arc<E>>,
     numbers: BTreeMap<String, u64>,
+    whole: Whole,
     added: u64,
     /// What bounds the entries that are added.
     pub(super) limits: Limits,
@@ -63,6 +64,7 @@ impl<E> Clone for Catalog<E> {
         Self {
             entries: self.entries.clone(),
             numbers: self.numbers.clone(),
+            whole: self.whole.clone(),
             added: self.added,
             limits: self.limits.clone(),
         }
@@ -71,16 +73,12 @@ impl<E> Clone for Catalog<E> {
 
 impl<E> Default for Catalog<E> {
     fn default() -> Self {
-        Self { entries: BTreeMap::new(), numbers: BTreeMap::new(), added: 0, limits: Limits::default() }
+        let (entries, numbers, whole) = (BTreeMap::new(), BTreeMap::new(), Whole::default());
+        Self { entries, numbers, whole, added: 0, limits: Limits::default() }
     }
 }
 
 impl<E> Catalog<E> {
-    pub(super) fn remove(&mut self, key: &str) -> Option<Arc<E>> {
-        let number = self.numbers.remove(key)?;
-        self.entries.remove(&number)
-    }
-
     /// The entry with exactly this key.
     pub(super) fn get(&self, key: &str) -> Option<&Arc<E>> {
         self.entries.get(self.numbers.get(key)?)
@@ -132,7 +130,21 @@ impl<E: Listed> Catalog<E> {
         }
         self.added += 1;
         self.numbers.insert(entry.key().into(), self.added);
+        self.whole.push(entry.texts());
         Ok(self.entries.entry(self.added).or_insert(Arc::new(entry)))
+    }
+
+    pub(super) fn remove(&mut self, key: &str) -> Option<Arc<E>> {
+        let number = self.numbers.remove(key)?;
+        let removed = self.entries.remove(&number)?;
+        self.whole = Whole::default();
+        self.entries.values().for_each(|entry| self.whole.push(entry.texts()));
+        Some(removed)
+    }
+
+    /// All entries as `revision` knows them, as one JSON array.
+    pub(super) fn whole(&self, revision: Revision) -> &str {
+        self.whole.get(revision)
     }
 
     /// What to tell a client about a key that is not there: the one that was probably meant, if one was.
@@ -161,30 +173,6 @@ const CURSOR: &str = "after-";
 impl Position {
     pub(super) fn cursor(self) -> String {
         alloc::format!("{CURSOR}{}", self.0)
-    }
-}
-
-/// The JSON of an entry; revisions in which it reads alike share one text.
-#[derive(Debug)]
-pub(super) struct Texts(Vec<(Revision, Json)>);
-
-impl Texts {
-    pub(super) fn new(item: &impl Members) -> serde_json::Result<Self> {
-        let mut texts: Vec<(Revision, Json)> = Vec::new();
-        for revision in Revision::ALL {
-            // On one line, as line ends would break the framing of stdio and of event streams.
-            let text = Json::new(&In(revision, item))?;
-            if texts.last().is_none_or(|(_, last)| *last != text) {
-                texts.push((revision, text));
-            }
-        }
-        Ok(Self(texts))
-    }
-
-    pub(super) fn get(&self, revision: Revision) -> &RawValue {
-        // The first text is for the oldest revision, so there is always one.
-        let text = self.0.iter().rev().find(|(since, _)| *since <= revision).or(self.0.first());
-        text.map_or(RawValue::NULL, |(_, text)| text.as_ref())
     }
 }
 

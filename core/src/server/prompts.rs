@@ -18,7 +18,6 @@ use super::dispatch::Text;
 use super::refusal::Refusal;
 use super::resource_server::Scopes;
 use super::visible::Item;
-use crate::dialect::Revision;
 use crate::error::{ApiMisuse, code};
 use crate::limits::Limits;
 use crate::model::prompts::Prompt;
@@ -79,8 +78,8 @@ impl Listed for PromptEntry {
         &mut self.scopes
     }
 
-    fn text(&self, revision: Revision) -> &RawValue {
-        self.texts.get(revision)
+    fn texts(&self) -> &Texts {
+        &self.texts
     }
 
     fn item(&self) -> Item<'_> {

@@ -6,7 +6,6 @@ mod tests;
 use alloc::string::String;
 use alloc::sync::Arc;
 
-use serde_json::value::RawValue;
 
 use super::catalog::{Listed, Texts, catalog};
 use super::config::CacheHint;
@@ -15,7 +14,6 @@ use super::target::TemplateRead;
 use super::template::UriTemplate;
 use super::uri;
 use super::visible::Item;
-use crate::dialect::Revision;
 use crate::error::ApiMisuse;
 use crate::limits::Limits;
 use crate::model::resources::{Resource, ResourceTemplate};
@@ -115,8 +113,8 @@ impl Listed for ResourceEntry {
         &mut self.scopes
     }
 
-    fn text(&self, revision: Revision) -> &RawValue {
-        self.texts.get(revision)
+    fn texts(&self) -> &Texts {
+        &self.texts
     }
 
     fn item(&self) -> Item<'_> {
@@ -173,8 +171,8 @@ impl Listed for TemplateEntry {
         &mut self.scopes
     }
 
-    fn text(&self, revision: Revision) -> &RawValue {
-        self.texts.get(revision)
+    fn texts(&self) -> &Texts {
+        &self.texts
     }
 
     fn item(&self) -> Item<'_> {

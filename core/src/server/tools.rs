@@ -14,7 +14,6 @@ use serde_json::value::RawValue;
 use super::catalog::{Listed, Texts, catalog};
 use super::resource_server::Scopes;
 use super::visible::Item;
-use crate::dialect::Revision;
 use crate::error::ApiMisuse;
 use crate::limits::Limits;
 use crate::mirror::{MirroredParam, mirrored};
@@ -175,8 +174,8 @@ impl Listed for ToolEntry {
         &mut self.scopes
     }
 
-    fn text(&self, revision: Revision) -> &RawValue {
-        self.texts.get(revision)
+    fn texts(&self) -> &Texts {
+        &self.texts
     }
 
     fn item(&self) -> Item<'_> {

@@ -3,6 +3,7 @@ use crate::model::prompts::Prompt;
 use crate::server::Prompts;
 use crate::server::testing::{ADD, tool};
 use crate::server::tools::Tools;
+use alloc::vec::Vec;
 
 /// TOOL-06, TOOL-12
 #[test]
@@ -31,4 +32,31 @@ fn a_cursor_stays_valid_while_entries_come_and_go() {
     let start = prompts.catalog.position(&cursor).unwrap();
     let names: Vec<_> = prompts.catalog.after(start).map(|(_, entry)| entry.key()).collect();
     assert_eq!(names, ["c", "d"]);
+}
+
+/// TOOL-06: what is copied as a whole is what its entries say one by one, in every revision, whatever came and went.
+#[test]
+fn the_whole_list_is_its_entries_one_after_the_other() {
+    let mut tools = Tools::new();
+    let whole = |tools: &Tools| {
+        for revision in Revision::ALL {
+            let texts: Vec<_> = tools.iter().map(|entry| entry.text(revision).get()).collect();
+            assert_eq!(tools.catalog.whole(revision), std::format!("[{}]", texts.join(",")), "{revision}");
+        }
+    };
+    whole(&tools);
+    tools.insert(tool("plain", ADD)).unwrap();
+    whole(&tools);
+    // Titles came with 2025-06-18, so that the texts of this one part there.
+    tools.insert(tool("titled", ADD).title("Title")).unwrap();
+    let before = tools.clone();
+    tools.insert(tool("last", ADD)).unwrap();
+    whole(&tools);
+    tools.remove("plain");
+    whole(&tools);
+    tools.remove("titled");
+    tools.remove("last");
+    whole(&tools);
+    whole(&before);
+    assert_eq!(before.len(), 2);
 }

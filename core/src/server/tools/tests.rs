@@ -1,4 +1,5 @@
 use super::*;
+use crate::dialect::Revision;
 use crate::limits::Limits;
 use crate::mirror::ParamKind;
 use crate::model::Json;

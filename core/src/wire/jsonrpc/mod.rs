@@ -19,8 +19,8 @@ mod write;
 
 pub(crate) use compact::compact;
 pub use id::{ProgressToken, RequestId};
-pub(crate) use json::to_raw_value;
 pub use json::write_json;
+pub(crate) use json::{OneLine, to_raw_value};
 pub use message::{Message, Notification, Request, Response};
 pub(crate) use note::Note;
 pub(crate) use params::decode_text;

@@ -45,6 +45,21 @@ pub(crate) fn to_raw_value<T: Serialize + ?Sized>(value: &T) -> Result<Box<RawVa
     raw::own(text).map_err(|error| ApiMisuse::new(error.to_string()))
 }
 
+/// JSON text that is known to be on one line, so that it is copied without a look. For nothing but the writers here:
+/// for others it would be a string.
+pub(crate) struct OneLine<'a>(pub(crate) &'a str);
+
+impl OneLine<'_> {
+    /// The name by which the writers here know it.
+    const TOKEN: &'static str = "$mcp_proto::OneLine";
+}
+
+impl Serialize for OneLine<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_newtype_struct(Self::TOKEN, self.0)
+    }
+}
+
 struct Json<'o> {
     out: &'o mut Vec<u8>,
     place: Place,
@@ -58,6 +73,8 @@ enum Place {
     Name,
     /// The content of a `RawValue`: JSON text already.
     Raw,
+    /// The content of a [`OneLine`].
+    Line,
 }
 
 #[derive(Debug)]
@@ -196,12 +213,10 @@ impl<'o> Serializer for Json<'o> {
     }
 
     fn serialize_str(self, value: &str) -> Result<(), Failure> {
-        if self.place != Place::Raw {
-            text::quote(self.out, value);
-        } else if spans_lines(value.as_bytes()) {
-            compact(self.out, value);
-        } else {
-            self.out.extend_from_slice(value.as_bytes());
+        match self.place {
+            Place::Value | Place::Name => text::quote(self.out, value),
+            Place::Raw if spans_lines(value.as_bytes()) => compact(self.out, value),
+            Place::Raw | Place::Line => self.out.extend_from_slice(value.as_bytes()),
         }
         Ok(())
     }
@@ -245,10 +260,11 @@ impl<'o> Serializer for Json<'o> {
 
     fn serialize_newtype_struct<T: Serialize + ?Sized>(
         self,
-        _name: &'static str,
+        name: &'static str,
         value: &T,
     ) -> Result<(), Failure> {
-        value.serialize(self)
+        let place = if name == OneLine::TOKEN { Place::Line } else { self.place };
+        value.serialize(Json { place, ..self })
     }
 
     fn serialize_newtype_variant<T: Serialize + ?Sized>(
