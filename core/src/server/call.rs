@@ -46,7 +46,7 @@ pub struct Call {
     pub(super) client: Option<Arc<ClientDetails>>,
     pub(super) principal: Option<Arc<Principal>>,
     /// The head that came with it over HTTP.
-    pub(super) head: Option<Received>,
+    pub(super) head: Received,
     pub(super) checks: Checks,
     pub(super) text: String,
     pub(super) spans: Spans,
@@ -195,7 +195,7 @@ impl Call {
     /// The head of the HTTP request that it came in; `None` on a byte stream. What is in it is claimed by the
     /// client, or by a proxy in between (SEC-25).
     pub fn head(&self) -> Option<&RequestHead> {
-        self.head.as_deref()
+        self.head.get()
     }
 
     /// Whether a log message of this level would be sent; to spare the work of making one.

@@ -207,9 +207,12 @@ impl Connection {
 
     /// What the application has to do or know; `None` when there is nothing more.
     pub fn poll_output(&mut self) -> Option<Output> {
-        let output = self.link.outputs.pop_front();
+        let Some(output) = self.link.outputs.pop_front() else {
+            self.resume();
+            return self.link.outputs.pop_front();
+        };
         self.resume();
-        output.or_else(|| self.link.outputs.pop_front())
+        Some(output)
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) wants to be called at the latest.

@@ -9,7 +9,7 @@ use alloc::collections::BTreeSet;
 use alloc::string::String;
 
 use super::policy::{HttpPolicy, Origins};
-use crate::head::{Headers, RequestHead};
+use crate::head::{Field, Headers, RequestHead};
 use crate::time::Duration;
 
 /// Lets web pages of other origins speak to a server: which ones is said by [`HttpPolicy::origins`], here is
@@ -93,7 +93,7 @@ impl Cors {
 /// Whether a browser asks what a page may send.
 pub(super) fn is_preflight(head: &RequestHead) -> bool {
     head.method == "OPTIONS"
-        && head.headers.get("origin").is_some()
+        && head.headers.has(Field::Origin)
         && head.headers.get("access-control-request-method").is_some()
 }
 
@@ -106,7 +106,7 @@ pub(super) fn fields(policy: &HttpPolicy, request: &Headers) -> Headers {
         // The answer to another origin is another one, which a cache must not mix up.
         fields.push("Vary", "Origin");
     }
-    let Some(origin) = request.text("origin").filter(|origin| policy.origins.admit(origin)) else {
+    let Some(origin) = request.text_of(Field::Origin).filter(|origin| policy.origins.admit(origin)) else {
         return fields;
     };
     if any {

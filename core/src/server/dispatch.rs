@@ -19,6 +19,7 @@ use super::custom::TOLD;
 use super::find;
 use super::headers;
 use super::params::Params;
+use super::received::Received;
 use super::refusal::Refusal;
 use super::session::SessionState;
 use super::subscription;
@@ -27,7 +28,7 @@ use super::visible::{View, Viewer};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Era, Revision};
 use crate::error::{ApiMisuse, PeerError, code};
-use crate::head::Headers;
+use crate::head::{Field, Headers};
 use crate::model::error_data::UnsupportedProtocolVersionData;
 use crate::model::lifecycle::InitializeRequestParams;
 use crate::model::logging::LoggingLevel;
@@ -83,7 +84,7 @@ fn judge(config: &Config, params: &Params<'_>, head: Option<&Headers>) -> Result
     }
     let version = match (said, head) {
         // Nothing in the body to compare with: what is missing there is told first, if the head is there.
-        (None, Some(head)) if head.get(headers::PROTOCOL_VERSION).is_none() => {
+        (None, Some(head)) if !head.has(Field::ProtocolVersion) => {
             return Err(headers::missing(headers::PROTOCOL_VERSION));
         }
         _ => required(meta)?.0,
@@ -423,7 +424,7 @@ impl Draft {
             level,
             client: session.map(|session| Arc::clone(&session.client)),
             principal: None,
-            head: None,
+            head: Received::default(),
             checks: self.checks,
             text,
             spans: self.spans,

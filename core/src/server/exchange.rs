@@ -52,7 +52,7 @@ use super::subscription::{Listen, Subscription};
 use super::token::{AuthRefusal, BearerToken};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Era;
-use crate::head::{BodyLength, End, RequestHead, ResponseHead};
+use crate::head::{BodyLength, End, Field, RequestHead, ResponseHead};
 use crate::time::{Instant, Now, Wake, WakeReason, earliest};
 use crate::wire::jsonrpc::{self, RequestId};
 
@@ -225,14 +225,15 @@ impl Exchange {
             session,
             state: None,
             stream: None,
-            origin: head.headers.text("origin").map(str::to_ascii_lowercase),
+            origin: head.headers.text_of(Field::Origin).map(str::to_ascii_lowercase),
             queries: 0,
             waiting: Vec::new(),
             principal: None,
             recognition: Recognition::Settled,
             endpoint: Endpoint::Mcp,
             reply: Reply::new(accepts),
-            outputs: VecDeque::new(),
+            // A call and what comes of it: most exchanges have no more.
+            outputs: VecDeque::with_capacity(2),
             body_until: now.mono + config.limits.body_time,
             quiet_since: now.mono,
             parted: false,
@@ -379,9 +380,14 @@ impl Exchange {
 
     /// What is to be done or known; `None` when there is nothing more for now.
     pub fn poll_output(&mut self) -> Option<ExchangeOutput> {
-        let output = self.outputs.pop_front().or_else(|| self.poll_connection());
-        if output.is_some() || self.ended {
+        if let output @ Some(_) = self.outputs.pop_front() {
             return output;
+        }
+        if let output @ Some(_) = self.poll_connection() {
+            return output;
+        }
+        if self.ended {
+            return None;
         }
         self.shrink();
         if self.is_over() {
@@ -496,7 +502,7 @@ impl Exchange {
     fn begin(&mut self, mut call: Call, batch: Option<u64>, sequel: Option<Sequel>) {
         call.principal.clone_from(&self.principal);
         let shared = batch.is_some() || sequel.is_some();
-        call.head = Some(if shared { self.head.share() } else { self.head.take() });
+        call.head = if shared { self.head.clone() } else { self.head.take() };
         let id = self.calls.begin(&call, batch, sequel);
         self.outputs.push_back(ExchangeOutput::Call(id, call));
         self.stage = Stage::Running;

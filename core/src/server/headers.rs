@@ -13,7 +13,7 @@ use super::refusal::Refusal;
 use super::tools::ToolEntry;
 use crate::dialect::{Era, Revision};
 use crate::error::code;
-use crate::head::Headers;
+use crate::head::{Field, Headers};
 use crate::mirror::{ParamValue, integer};
 use crate::wire::header_value;
 
@@ -28,9 +28,9 @@ pub(super) const SESSION: &str = "Mcp-Session-Id";
 
 /// Whether `MCP-Protocol-Version` names a modern revision, or one that nobody here knows.
 pub(super) fn claim_modern(headers: &Headers) -> bool {
-    headers.get(PROTOCOL_VERSION).is_some()
+    headers.has(Field::ProtocolVersion)
         && headers
-            .text(PROTOCOL_VERSION)
+            .text_of(Field::ProtocolVersion)
             .and_then(Revision::parse)
             .is_none_or(|revision| revision.era() == Era::Modern)
 }
@@ -38,7 +38,7 @@ pub(super) fn claim_modern(headers: &Headers) -> bool {
 /// On a legacy request `MCP-Protocol-Version` may be absent, or must name a legacy revision that is spoken
 /// (HTTPL-55, HTTPL-56). Which one does not matter: the session knows.
 pub(super) fn check_legacy_version(headers: &Headers, config: &Config) -> Result<(), Refusal> {
-    let Some(value) = only(headers, PROTOCOL_VERSION)? else { return Ok(()) };
+    let Some(value) = only(headers.all_of(Field::ProtocolVersion), PROTOCOL_VERSION)? else { return Ok(()) };
     let spoken = core::str::from_utf8(value)
         .ok()
         .and_then(|value| Revision::parse(value.trim_matches([' ', '\t'])))
@@ -56,19 +56,17 @@ pub(super) fn check_legacy_version(headers: &Headers, config: &Config) -> Result
 
 /// `MCP-Protocol-Version` must be there and equal to what `_meta` says (HDR-03, HDR-05).
 pub(super) fn check_version(headers: &Headers, body: &str) -> Result<(), Refusal> {
-    let version = only(headers, PROTOCOL_VERSION)?.ok_or_else(|| missing(PROTOCOL_VERSION))?;
-    equal(PROTOCOL_VERSION, literal(PROTOCOL_VERSION, version)?, body)
+    equal(PROTOCOL_VERSION, literal(headers, Field::ProtocolVersion, PROTOCOL_VERSION)?, body)
 }
 
 /// `Mcp-Method` must be there and equal to the method of the body, case included (HDR-10, HDR-13).
 pub(super) fn check_method(headers: &Headers, body: &str) -> Result<(), Refusal> {
-    let method = only(headers, METHOD)?.ok_or_else(|| missing(METHOD))?;
-    equal(METHOD, literal(METHOD, method)?, body)
+    equal(METHOD, literal(headers, Field::Method, METHOD)?, body)
 }
 
 /// `Mcp-Name` must be there and, decoded, equal to the name in the body (HDR-10, HDR-39).
 pub(super) fn check_name(headers: &Headers, body: &str) -> Result<(), Refusal> {
-    let name = only(headers, NAME)?.ok_or_else(|| missing(NAME))?;
+    let name = only(headers.all_of(Field::Name), NAME)?.ok_or_else(|| missing(NAME))?;
     equal(NAME, &decoded(NAME, name)?, body)
 }
 
@@ -76,7 +74,7 @@ pub(super) fn check_name(headers: &Headers, body: &str) -> Result<(), Refusal> {
 /// value (HDR-42 to HDR-46). Other `Mcp-Param-*` headers mean nothing here (HDR-48).
 pub(super) fn check_mirrored(headers: &Headers, tool: &ToolEntry, arguments: &str) -> Result<(), Refusal> {
     for param in &tool.mirrored {
-        let header = only(headers, &param.header)?;
+        let header = only(headers.all(&param.header), &param.header)?;
         let decoded = header.map(|value| decoded(&param.header, value)).transpose()?;
         let Ok(value) = param.read(arguments) else {
             // Of another type than declared: for whoever validates the arguments, unless a header claims
@@ -107,8 +105,7 @@ pub(super) fn check_mirrored(headers: &Headers, tool: &ToolEntry, arguments: &st
 }
 
 /// The value of a header that may come once.
-fn only<'a>(headers: &'a Headers, name: &'a str) -> Result<Option<&'a [u8]>, Refusal> {
-    let mut values = headers.all(name);
+fn only<'a>(mut values: impl Iterator<Item = &'a [u8]>, name: &str) -> Result<Option<&'a [u8]>, Refusal> {
     let first = values.next();
     if values.next().is_some() {
         return Err(mismatch(alloc::format!("the `{name}` header occurs twice")));
@@ -117,10 +114,10 @@ fn only<'a>(headers: &'a Headers, name: &'a str) -> Result<Option<&'a [u8]>, Ref
 }
 
 /// The value as visible ASCII text, without the white space around it (HDR-14).
-fn literal<'a>(name: &str, value: &'a [u8]) -> Result<&'a str, Refusal> {
-    core::str::from_utf8(value)
-        .ok()
-        .map(|value| value.trim_matches([' ', '\t']))
+fn literal<'a>(headers: &'a Headers, field: Field, name: &str) -> Result<&'a str, Refusal> {
+    only(headers.all_of(field), name)?.ok_or_else(|| missing(name))?;
+    headers
+        .text_of(field)
         .filter(|value| value.bytes().all(|byte| matches!(byte, b' '..=b'~')))
         .ok_or_else(|| mismatch(alloc::format!("the `{name}` header holds characters that it must not")))
 }

@@ -1,6 +1,6 @@
 //! What a client sends and takes: `Content-Type`, `Content-Length` and `Accept`.
 
-use crate::head::Headers;
+use crate::head::{Field, Headers};
 
 /// Values of `Accept` that list both kinds.
 const USUAL: [&str; 2] = ["application/json, text/event-stream", "text/event-stream, application/json"];
@@ -17,8 +17,8 @@ impl Accepts {
     /// must send one.
     pub(super) fn read(headers: &Headers) -> Self {
         // Most clients write what the specification has for them, which need not be taken apart.
-        let usual = headers.sole_text("accept").is_some_and(|value| USUAL.contains(&value));
-        if usual || headers.get("accept").is_none() {
+        let usual = headers.sole_text_of(Field::Accept).is_some_and(|value| USUAL.contains(&value));
+        if usual || !headers.has(Field::Accept) {
             return Self { json: true, events: true };
         }
         Self {
@@ -35,13 +35,13 @@ impl Accepts {
 /// Whether the client lists both kinds of answer, as it must (HTTP-08).
 pub(super) fn accepts_both(headers: &Headers) -> bool {
     let accepts = Accepts::read(headers);
-    headers.get("accept").is_some() && accepts.json && accepts.events
+    headers.has(Field::Accept) && accepts.json && accepts.events
 }
 
 /// The quality, in thousandths, that the most specific matching range gives to a media type.
 fn quality(headers: &Headers, kind: &str, subtype: &str) -> u32 {
     let mut best = (0, 0);
-    let ranges = headers.all("accept").filter_map(|value| core::str::from_utf8(value).ok());
+    let ranges = headers.all_of(Field::Accept).filter_map(|value| core::str::from_utf8(value).ok());
     for range in ranges.flat_map(|value| value.split(',')) {
         let mut parts = range.split(';').map(|part| part.trim_matches([' ', '\t']));
         let Some((range_kind, range_subtype)) = parts.next().and_then(|name| name.split_once('/')) else {
@@ -74,7 +74,7 @@ fn thousandths(value: &str) -> u32 {
 
 /// Whether the body is declared as JSON: the media type is compared, not a part of the text.
 pub(super) fn is_json(headers: &Headers) -> bool {
-    headers.sole_text("content-type").is_some_and(|value| {
+    headers.sole_text_of(Field::ContentType).is_some_and(|value| {
         let media = value.split(';').next().unwrap_or_default();
         media.trim_matches([' ', '\t']).eq_ignore_ascii_case("application/json")
     })
@@ -82,7 +82,7 @@ pub(super) fn is_json(headers: &Headers) -> bool {
 
 /// Whether the body is as it is, and not compressed or otherwise coded: nothing here decodes.
 pub(super) fn is_plain(headers: &Headers) -> bool {
-    headers.all("content-encoding").all(|value| {
+    headers.all_of(Field::ContentEncoding).all(|value| {
         let mut codings = value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
         codings.all(|coding| coding.is_empty() || coding.eq_ignore_ascii_case(b"identity"))
     })

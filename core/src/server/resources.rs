@@ -6,7 +6,6 @@ mod tests;
 use alloc::string::String;
 use alloc::sync::Arc;
 
-
 use super::catalog::{Listed, Texts, catalog};
 use super::config::CacheHint;
 use super::resource_server::Scopes;

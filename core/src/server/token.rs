@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::principal::Principal;
-use crate::head::Headers;
+use crate::head::{Field, Headers};
 use crate::time::Duration;
 
 /// An access token as a client sent it. Prints as `BearerToken(..)`: whoever knows it can speak for its owner.
@@ -103,7 +103,7 @@ pub(super) enum Credentials {
 
 /// Reads the `Authorization` field; a token anywhere else, such as in the query, counts as none.
 pub(super) fn read(headers: &Headers) -> Credentials {
-    let mut fields = headers.all("authorization");
+    let mut fields = headers.all_of(Field::Authorization);
     let Some(field) = fields.next() else { return Credentials::None };
     let Ok(field) = core::str::from_utf8(field) else { return Credentials::Malformed };
     if fields.next().is_some() {

@@ -33,7 +33,8 @@ pub(crate) fn split_at(bytes: &[u8], at: usize) -> Option<(&[u8], u8, &[u8])> {
 }
 
 /// Looks at the first bytes as words, since most strings end within them; beyond them skips blocks that hold no stop,
-/// which compilers make vector code of, as nothing in a block ends its loop early.
+/// which compilers make vector code of, as nothing in a block ends its loop early. What does not fill a word at the end
+/// is looked at as a word that overlaps the one before it.
 #[inline]
 fn search<const N: usize>(
     bytes: &[u8],
@@ -43,12 +44,12 @@ fn search<const N: usize>(
 ) -> Option<usize> {
     const NEAR: usize = 64;
     const BLOCK: usize = 64;
-    let is_stop = |byte: u8| stops.iter().fold(more(byte), |hit, &stop| hit | (stop == byte));
     let mut skipped = 0;
     if let Some((near, far)) = bytes.split_first_chunk::<NEAR>() {
         if let Some(at) = search_words(near.as_chunks::<8>().0, stops, &more_in_word) {
             return Some(at);
         }
+        let is_stop = |byte: u8| stops.iter().fold(more(byte), |hit, &stop| hit | (stop == byte));
         let is_clean = |block: &&[u8; BLOCK]| !block.iter().fold(false, |hit, &byte| hit | is_stop(byte));
         skipped = NEAR + far.as_chunks::<BLOCK>().0.iter().take_while(is_clean).count() * BLOCK;
     }
@@ -56,8 +57,15 @@ fn search<const N: usize>(
     if let Some(at) = search_words(words, stops, &more_in_word) {
         return Some(skipped + at);
     }
-    let at = rest.iter().position(|&byte| is_stop(byte))?;
-    Some(skipped + words.len() * 8 + at)
+    if rest.is_empty() {
+        return None;
+    }
+    if let Some(last) = bytes.last_chunk::<8>() {
+        return search_words(&[*last], stops, &more_in_word).map(|at| bytes.len() - 8 + at);
+    }
+    let mut word = [0; 8];
+    word.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+    search_words(&[word], stops, &more_in_word).filter(|at| *at < rest.len())
 }
 
 /// Looks at eight bytes at a time, as one word: `x - 1 & !x` has the high bit of its lowest byte that is
@@ -68,36 +76,61 @@ fn search_words<const N: usize>(
     stops: [u8; N],
     more_in_word: impl Fn(u64) -> u64,
 ) -> Option<usize> {
-    words.iter().enumerate().find_map(|(index, word)| {
+    for (index, word) in words.iter().enumerate() {
         let word = u64::from_le_bytes(*word);
         let equals = |stop: u8| {
             let zero = word ^ splat(stop);
             zero.wrapping_sub(splat(1)) & !zero
         };
         let hits = stops.iter().fold(more_in_word(word), |hits, &stop| hits | equals(stop)) & splat(0x80);
-        (hits != 0).then(|| index * 8 + (hits.trailing_zeros() / 8) as usize)
-    })
+        if hits != 0 {
+            return Some(index * 8 + (hits.trailing_zeros() / 8) as usize);
+        }
+    }
+    None
 }
 
 const fn splat(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }
 
+/// Whether two texts are the same but for the case of ASCII letters; the second one has them in lower case.
+pub(crate) fn eq_lower(text: &[u8], lower: &[u8]) -> bool {
+    let (Some(last), Some(last_lower)) = (text.last_chunk(), lower.last_chunk()) else {
+        return text.eq_ignore_ascii_case(lower);
+    };
+    let same = |(text, lower): (&[u8; 8], &[u8; 8])| {
+        to_lower(u64::from_le_bytes(*text)) == u64::from_le_bytes(*lower)
+    };
+    text.len() == lower.len()
+        && text.as_chunks().0.iter().zip(lower.as_chunks().0).all(same)
+        && same((last, last_lower))
+}
+
+/// Eight bytes, those that are `A` to `Z` in lower case.
+const fn to_lower(word: u64) -> u64 {
+    let low = word & splat(0x7f);
+    let from_a = low + splat(0x80 - b'A');
+    let past_z = low + splat(0x7f - b'Z');
+    let is_upper = (from_a ^ past_z) & !word & splat(0x80);
+    word | is_upper >> 2
+}
+
 /// Appends a number in digits.
 pub(crate) fn push_decimal(out: &mut Vec<u8>, number: u64) {
-    let start = out.len();
-    let mut rest = number;
-    loop {
+    // The largest has twenty of them.
+    let mut digits = [0; 20];
+    let (mut rest, mut left) = (number, digits.len());
+    for digit in digits.iter_mut().rev() {
         // A remainder by ten fits a byte.
-        out.push(b'0' + (rest % 10) as u8);
+        *digit = b'0' + (rest % 10) as u8;
         rest /= 10;
+        left -= 1;
         if rest == 0 {
             break;
         }
     }
-    if let Some(digits) = out.get_mut(start..) {
-        digits.reverse();
-    }
+    out.extend_from_slice(digits.get(left..).unwrap_or_default());
 }
 
 /// Appends without ever reserving more than `limit` bytes, where doubling would reserve up to twice that.
@@ -188,6 +221,24 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Every byte value at every place.
+    #[test]
+    fn texts_are_the_same_whatever_the_case_of_their_letters() {
+        for byte in 0..=255u8 {
+            for len in 1..20 {
+                for at in 0..len {
+                    for lower in [b'a', b'z', b'm', b'-', b'[', b'{', b'@', b'`', byte.to_ascii_lowercase()] {
+                        let mut expected = std::vec![b'x'; len];
+                        let mut text = std::vec![b'X'; len];
+                        (expected[at], text[at]) = (lower, byte);
+                        assert_eq!(eq_lower(&text, &expected), byte.to_ascii_lowercase() == lower);
+                    }
+                }
+            }
+        }
+        assert!(!eq_lower(b"twelve bytes", b"twelve byte") && !eq_lower(b"a", b"ab"));
     }
 
     #[test]

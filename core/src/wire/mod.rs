@@ -1,6 +1,6 @@
 //! Bytes to messages and back.
 
-mod bytes;
+pub(crate) mod bytes;
 pub mod challenge;
 pub(crate) mod date;
 pub mod header_value;

@@ -1,6 +1,5 @@
 //! Running handlers: at once when they are ready at once, as tasks otherwise, on the pool when they block.
 
-use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,9 +14,9 @@ use crate::endpoint::poll_once;
 use crate::handler::Run;
 use crate::runtime::{BoxFuture, Runtime};
 
-/// The calls of one connection or exchange that are under way.
+/// The calls of one connection or exchange that are under way, by their ids: mostly one.
 #[derive(Default)]
-pub(super) struct Calls(Mutex<BTreeMap<CallId, Arc<CallState>>>);
+pub(super) struct Calls(Mutex<Vec<Arc<CallState>>>);
 
 impl Calls {
     /// Starts the handler of a call that was found in `offer`.
@@ -32,7 +31,10 @@ impl Calls {
         let hooks = &shared.around;
         let handler = offer.handler(call.target()).cloned();
         let state = CallState::new(outlet, id, call, handler, !hooks.is_empty());
-        self.lock().insert(id, state.clone());
+        let mut running = self.lock();
+        let place = running.partition_point(|other| other.id() < id);
+        running.insert(place, state.clone());
+        drop(running);
         if hooks.is_empty() {
             return run(&state, Responder::new(state.clone()));
         }
@@ -45,7 +47,7 @@ impl Calls {
     /// The client gave up on a call.
     #[cfg(feature = "http")]
     pub(super) fn cancel(&self, id: CallId) {
-        let state = self.lock().remove(&id);
+        let state = self.remove(id);
         if let Some(state) = state {
             state.cancel();
         }
@@ -53,7 +55,7 @@ impl Calls {
 
     /// The client on a byte stream gave up on a call, or is gone; that may be the end of the process.
     pub(super) fn cancel_here(&self, id: CallId) {
-        let state = self.lock().remove(&id);
+        let state = self.remove(id);
         if let Some(state) = state {
             state.cancel_here();
         }
@@ -61,7 +63,8 @@ impl Calls {
 
     /// Another run of a call takes the place of the one before, if the call is not over.
     pub(super) fn adopt(&self, state: &Arc<CallState>) -> bool {
-        match self.lock().get_mut(&state.id()) {
+        let mut running = self.lock();
+        match place(&running, state.id()).and_then(|place| running.get_mut(place)) {
             Some(before) => {
                 *before = state.clone();
                 true
@@ -72,7 +75,9 @@ impl Calls {
 
     /// The client has answered what a call has asked.
     pub(super) fn answered(&self, id: CallId, ask: AskId, answer: Answer) {
-        let state = self.lock().get(&id).cloned();
+        let running = self.lock();
+        let state = place(&running, id).and_then(|place| running.get(place)).cloned();
+        drop(running);
         if let Some(state) = state {
             state.answered(ask, answer);
         }
@@ -80,16 +85,26 @@ impl Calls {
 
     #[cfg(feature = "http")]
     pub(super) fn is_running(&self, id: CallId) -> bool {
-        self.lock().contains_key(&id)
+        place(&self.lock(), id).is_some()
     }
 
     pub(super) fn done(&self, id: CallId) {
-        self.lock().remove(&id);
+        drop(self.remove(id));
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<CallId, Arc<CallState>>> {
+    /// Takes it out, to be dropped with no lock held.
+    fn remove(&self, id: CallId) -> Option<Arc<CallState>> {
+        let mut running = self.lock();
+        place(&running, id).map(|place| running.remove(place))
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Arc<CallState>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn place(running: &[Arc<CallState>], id: CallId) -> Option<usize> {
+    running.binary_search_by_key(&id, |state| state.id()).ok()
 }
 
 /// Starts the handler of a call. An async one is a future that is to be polled; one that blocks runs on the pool.

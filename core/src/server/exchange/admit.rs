@@ -5,10 +5,9 @@ use alloc::string::String;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Era;
 use crate::error::code;
-use crate::head::{Headers, RequestHead, declared_length};
+use crate::head::{Field, Headers, RequestHead, declared_length};
 use crate::server::config::Config;
 use crate::server::cors;
-use crate::server::headers;
 use crate::server::media::{self, Accepts};
 use crate::server::policy::{self, Foreign, HttpPolicy};
 use crate::server::refusal::Refusal;
@@ -161,8 +160,8 @@ fn refused(status: u16, message: impl Into<String>) -> Refusal {
 
 /// The session that the client names. One that cannot be a name names no session that exists.
 pub(super) fn session(config: &Config, headers: &Headers) -> Option<SessionId> {
-    headers.get(headers::SESSION).filter(|_| !config.http.stateless)?;
-    Some(SessionId::new(headers.sole_text(headers::SESSION).unwrap_or_default()))
+    let named = headers.has(Field::SessionId) && !config.http.stateless;
+    named.then(|| SessionId::new(headers.sole_text_of(Field::SessionId).unwrap_or_default()))
 }
 
 impl Accepts {

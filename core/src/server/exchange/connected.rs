@@ -251,7 +251,7 @@ impl Exchange {
     fn as_own(&mut self, output: Output) -> Option<ExchangeOutput> {
         Some(match output {
             Output::Call(id, mut call) => {
-                call.head = Some(self.head.share());
+                call.head = self.head.clone();
                 ExchangeOutput::Call(id, call)
             }
             Output::Cancelled(id) => ExchangeOutput::Cancelled(id),

@@ -313,10 +313,10 @@ impl Reply {
     fn complete(&mut self, media_type: &str) -> Option<ExchangeOutput> {
         self.form = Form::Complete;
         let mut head = self.head(self.status);
-        if media_type == "application/json" {
-            head.headers.push("Content-Type", media_type);
-        } else {
-            as_events(&mut head);
+        match media_type {
+            "application/json" if head.headers.is_empty() => head.headers = Headers::of_json(),
+            "application/json" => head.headers.push("Content-Type", media_type),
+            _ => as_events(&mut head),
         }
         // A length of the body fits where its bytes do.
         Some(ExchangeOutput::Head(head, BodyLength::Known(self.transmit.len() as u64)))
@@ -325,16 +325,16 @@ impl Reply {
     fn head(&mut self, status: u16) -> ResponseHead {
         let mut head = ResponseHead::new(status);
         head.headers = core::mem::take(&mut self.headers);
-        if head.headers.is_empty() {
-            // Room for what every response has, at once and not by doubling.
-            head.headers = Headers::with_capacity(4, 128);
-        }
         head.headers.append(&self.common);
         head
     }
 }
 
 fn as_events(head: &mut ResponseHead) {
+    if head.headers.is_empty() {
+        // Room for all of it at once, and not by doubling.
+        head.headers = Headers::with_capacity(4, 128);
+    }
     head.headers.push("Content-Type", "text/event-stream");
     // Events are for now: neither a cache nor a proxy's buffer may hold them (SSE-01).
     head.headers.push("Cache-Control", "no-cache");

@@ -40,7 +40,7 @@ pub(super) enum Ask {
     /// A request that is refused, unless its session is what is wrong with it.
     Refuse { id: RequestId, refusal: Refusal },
     /// A notification or a response, with what is to be told of it.
-    Accept(Option<ExchangeOutput>),
+    Accept(Option<Box<ExchangeOutput>>),
     /// A batch, for the revision of its session.
     Batch(String),
     /// A request, for whoever opened its session.
@@ -101,7 +101,7 @@ enum Verdict {
     /// Hand a call out that needs no session.
     Call { id: RequestId, revision: Revision, draft: Draft, sequel: Option<Sequel> },
     /// Nothing is to be answered.
-    Accept(Option<ExchangeOutput>),
+    Accept(Option<Box<ExchangeOutput>>),
 }
 
 /// Like [`Ask`], as far as it can be told before the body is given away.
@@ -183,7 +183,7 @@ impl Exchange {
                         }
                         None => (SessionQuery::Load { session }, told),
                     };
-                    let ask = Ask::Accept(Some(ExchangeOutput::Diagnostic(told)));
+                    let ask = Ask::Accept(Some(Box::new(ExchangeOutput::Diagnostic(told))));
                     Ok(Verdict::Ask(query, Asked::Other(ask)))
                 }
                 None => {
@@ -359,7 +359,7 @@ impl Exchange {
             // application listens to. Their notifications are let in without headers, which are not defined for them.
             let modern = self.config.revisions.speak(Era::Modern)
                 && (headers::claim_modern(&self.head.headers) || !self.config.revisions.speak(Era::Legacy));
-            let told = (notice == Notice::Other).then(|| told(notification));
+            let told = (notice == Notice::Other).then(|| Box::new(told(notification)));
             return if modern { Ok(Verdict::Accept(told)) } else { Err(no_session()) };
         };
         headers::check_legacy_version(&self.head.headers, &self.config)?;
@@ -375,7 +375,7 @@ impl Exchange {
                 (SessionQuery::Load { session }, Some(told))
             }
         };
-        Ok(Verdict::Ask(query, Asked::Other(Ask::Accept(told))))
+        Ok(Verdict::Ask(query, Asked::Other(Ask::Accept(told.map(Box::new)))))
     }
 
     /// Goes on where the session table was asked.
@@ -404,9 +404,11 @@ impl Exchange {
                 Ask::Refuse { refusal, .. },
                 SessionAnswer::Loaded { .. } | SessionAnswer::Delivered | SessionAnswer::Done,
             ) => refusal,
-            (Ask::Accept(Some(ExchangeOutput::Initialized)), SessionAnswer::Done) => {
+            (Ask::Accept(Some(told)), SessionAnswer::Done)
+                if matches!(*told, ExchangeOutput::Initialized) =>
+            {
                 let again = Diagnostic::new("session", "expected `initialized` once, found it again");
-                return self.accept(Some(ExchangeOutput::Diagnostic(again)));
+                return self.accept(Some(Box::new(ExchangeOutput::Diagnostic(again))));
             }
             (Ask::Accept(_), SessionAnswer::Delivered) => return self.accept(None),
             (Ask::Accept(told), SessionAnswer::Loaded { .. } | SessionAnswer::Done) => {
@@ -475,10 +477,10 @@ impl Exchange {
         self.write(id, |out| dispatch::answer(&config, Transport::Http, revision, id, plan, out));
     }
 
-    fn accept(&mut self, told: Option<ExchangeOutput>) {
+    fn accept(&mut self, told: Option<Box<ExchangeOutput>>) {
         let head = self.reply.accept();
         self.outputs.extend(head);
-        self.outputs.extend(told);
+        self.outputs.extend(told.map(|told| *told));
         self.stage = Stage::Answered;
     }
 

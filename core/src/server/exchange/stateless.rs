@@ -2,8 +2,8 @@
 
 use super::Exchange;
 use crate::dialect::{Era, Revision};
+use crate::head::Field;
 use crate::server::events::StreamId;
-use crate::server::headers;
 use crate::server::session::SessionState;
 use crate::server::sessions::{SessionAnswer, SessionId, SessionQuery};
 
@@ -34,7 +34,7 @@ impl Exchange {
     /// The revision that the request names, or else the one before requests had to (HTTPL-55).
     fn revision(&self) -> Revision {
         let spoken = |revision: &Revision| self.config.revisions.contains(*revision);
-        let named = self.head.headers.text(headers::PROTOCOL_VERSION).and_then(Revision::parse);
+        let named = self.head.headers.text_of(Field::ProtocolVersion).and_then(Revision::parse);
         named
             .filter(|revision| revision.era() == Era::Legacy)
             .filter(spoken)

@@ -10,6 +10,7 @@ use super::serve::Ask;
 use super::{Exchange, Stage};
 use crate::dialect::{Era, Revision};
 use crate::error::code;
+use crate::head::Field;
 use crate::server::call::CallId;
 use crate::server::events::{Event, StreamId};
 use crate::server::headers;
@@ -91,7 +92,7 @@ impl Exchange {
             Ok(session) => {
                 let headers = &self.head.headers;
                 // What is no text, or several, is no id of ours either.
-                let after = headers.get("last-event-id").map(|_| headers.sole_text("last-event-id"));
+                let after = headers.has(Field::LastEventId).then(|| headers.sole_text_of(Field::LastEventId));
                 let after = after.map(|id| String::from(id.unwrap_or("?")));
                 self.ask_for(SessionQuery::Listen { session, exchange: self.id, after }, Ask::Listen);
             }

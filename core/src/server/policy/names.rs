@@ -6,7 +6,7 @@ use alloc::string::String;
 use super::HttpPolicy;
 use crate::diagnostic::Diagnostic;
 use crate::error::ApiMisuse;
-use crate::head::Headers;
+use crate::head::{Field, Headers};
 
 /// The names that a `Host` field may hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -257,9 +257,9 @@ impl Foreign {
 
 /// Judges `Host`.
 pub(in crate::server) fn admit_host(policy: &HttpPolicy, headers: &Headers) -> Result<(), Foreign> {
-    let mut hosts = headers.all("host");
+    let mut hosts = headers.all_of(Field::Host);
     let host = match (hosts.next(), hosts.next()) {
-        (Some(host), None) => core::str::from_utf8(host).unwrap_or("?").trim_matches([' ', '\t']),
+        (Some(_), None) => headers.text_of(Field::Host).unwrap_or("?"),
         (None, _) if policy.hosts == Hosts::Any => "",
         (None, _) => return Err(Foreign::bare("the `Host` header is missing")),
         (Some(_), Some(_)) => return Err(Foreign::bare("there is more than one `Host` header")),
@@ -272,7 +272,7 @@ pub(in crate::server) fn admit_host(policy: &HttpPolicy, headers: &Headers) -> R
 
 /// Judges `Origin` in the same way.
 pub(in crate::server) fn admit_origin(policy: &HttpPolicy, headers: &Headers) -> Result<(), Foreign> {
-    match headers.all("origin").find_map(|origin| {
+    match headers.all_of(Field::Origin).find_map(|origin| {
         let origin = core::str::from_utf8(origin).unwrap_or("?").trim_matches([' ', '\t']);
         (!policy.origins.admit(origin)).then_some(origin)
     }) {

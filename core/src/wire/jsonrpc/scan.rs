@@ -104,8 +104,18 @@ impl<'a> Cursor<'a> {
 
     /// Takes one value, whole.
     pub(super) fn value(&mut self) -> Result<&'a str, Broken> {
-        self.peek();
+        let first = self.peek();
         let start = self.at;
+        match first {
+            Some(b'{' | b'[') => self.nested()?,
+            Some(_) => self.scalar()?,
+            None => return Err(self.broken()),
+        }
+        self.text.get(start..self.at).ok_or(self.broken())
+    }
+
+    /// Takes an array or object, whole.
+    fn nested(&mut self) -> Result<(), Broken> {
         let mut nesting = Nesting::default();
         'value: loop {
             match self.peek() {
@@ -126,9 +136,7 @@ impl<'a> Cursor<'a> {
                 None => return Err(self.broken()),
             }
             loop {
-                let Some(is_object) = nesting.last() else {
-                    return self.text.get(start..self.at).ok_or(self.broken());
-                };
+                let Some(is_object) = nesting.last() else { return Ok(()) };
                 match self.peek() {
                     Some(b',') => {
                         self.at += 1;
@@ -266,7 +274,7 @@ pub(super) struct Text<'a> {
 impl<'a> Text<'a> {
     /// The string that this JSON value is.
     pub(super) fn of(json: &'a str) -> Option<Self> {
-        json.starts_with('"').then(|| Self { json, escaped: json.contains('\\') })
+        json.starts_with('"').then(|| Self { json, escaped: bytes::find(json.as_bytes(), [b'\\']).is_some() })
     }
 
     /// The text meant; `None` if an escape is half of a surrogate pair.

@@ -86,8 +86,8 @@ impl ClientConnection {
     }
 
     fn begin_response(&mut self) {
-        let parsed = parse_response(self.head.bytes(), self.head.fields(), self.bounds.fields);
-        self.head.clear();
+        let fields = self.head.fields();
+        let parsed = parse_response(self.head.take(), fields, self.bounds.fields);
         let response = match parsed {
             Ok(response) => response,
             Err(fault) => return self.fail(format!("the response is not HTTP/1.1: {}", fault.what)),

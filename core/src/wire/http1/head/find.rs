@@ -80,6 +80,13 @@ impl HeadBuffer {
         (used, Found::More)
     }
 
+    /// Gives a complete head away, and gets ready for the next one.
+    pub(in super::super) fn take(&mut self) -> Vec<u8> {
+        let bytes = core::mem::take(&mut self.bytes);
+        self.clear();
+        bytes
+    }
+
     /// The bytes up to here.
     pub(in super::super) fn bytes(&self) -> &[u8] {
         &self.bytes

@@ -9,7 +9,7 @@ mod tests;
 
 pub(super) use find::{Found, HeadBuffer};
 pub(super) use parse::{Framing, parse_request, parse_response};
-pub(super) use write::{Persistence, asks_to_close, error_response, write_request, write_response};
+pub(super) use write::{Dated, Persistence, asks_to_close, error_response, write_request, write_response};
 
 /// Why a message is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

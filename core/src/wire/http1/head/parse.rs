@@ -1,11 +1,13 @@
 //! Complete heads, parsed and checked.
 
 use super::Fault;
-use crate::head::{Headers, RequestHead, ResponseHead};
+use crate::head::{Field, Headers, RequestHead, ResponseHead, Span};
 use crate::wire::url::Parts;
 use alloc::string::String;
 use alloc::vec;
-use httparse::{EMPTY_HEADER, Header};
+use alloc::vec::Vec;
+use core::mem::MaybeUninit;
+use httparse::Header;
 
 /// Fields that are parsed without an allocation; more take one.
 const USUAL_FIELDS: usize = 32;
@@ -44,78 +46,100 @@ pub(in super::super) struct Response {
 }
 
 /// Parses a complete request head with so many fields.
-pub(in super::super) fn parse_request(bytes: &[u8], fields: usize, limit: usize) -> Result<Request, Fault> {
-    with_fields(fields, limit, |slots| {
-        let mut parsed = httparse::Request::new(slots);
-        complete(parsed.parse(bytes))?;
+pub(in super::super) fn parse_request(bytes: Vec<u8>, fields: usize, limit: usize) -> Result<Request, Fault> {
+    let (method, target, authority, old, spans) = with_fields(fields, limit, |slots| {
+        let mut parsed = httparse::Request::new(&mut []);
+        complete(parsed.parse_with_uninit_headers(&bytes, slots))?;
         let (Some(method), Some(target), Some(minor)) = (parsed.method, parsed.path, parsed.version) else {
             return Err(INCOMPLETE);
         };
-        let old = minor == 0;
         let (authority, target) = split_target(method, target)?;
-        check_host(parsed.headers, old || authority.is_some())?;
-        let framing = framing(parsed.headers, old)?;
-        if !old && members(parsed.headers, "expect").any(|what| !what.eq_ignore_ascii_case(b"100-continue")) {
-            return Err(Fault::new(417, "an expectation other than 100-continue"));
-        }
-        // All that a head has but its first line, and hardly more than its fields need.
-        let mut headers = Headers::with_capacity(fields, bytes.len());
-        if let Some(authority) = authority {
-            headers.push("Host", authority);
-        }
-        for field in parsed.headers.iter() {
-            // RFC 9112, 3.2.2: the authority of an absolute target stands in for what `Host` says.
-            if authority.is_none() || !field.name.eq_ignore_ascii_case("host") {
-                headers.push(field.name, field.value);
-            }
-        }
-        Ok(Request {
-            framing,
-            old,
-            persists: persists(parsed.headers, old),
-            expects_continue: !old
-                && has_token(parsed.headers, "expect", "100-continue")
-                && !matches!(framing, Framing::Undeclared | Framing::Length(0)),
-            head: {
-                let mut head = RequestHead::new(method, target);
-                head.headers = headers;
-                head
-            },
-        })
+        Ok((
+            String::from(method),
+            target,
+            authority.map(String::from),
+            minor == 0,
+            spans(&bytes, parsed.headers),
+        ))
+    })?;
+    let headers = Headers::over(bytes, spans);
+    check_host(&headers, old || authority.is_some())?;
+    let framing = framing(&headers, old)?;
+    let is_other = |what: &[u8]| !what.eq_ignore_ascii_case(b"100-continue");
+    if !old && members(&headers, Field::Expect).any(is_other) {
+        return Err(Fault::new(417, "an expectation other than 100-continue"));
+    }
+    Ok(Request {
+        framing,
+        old,
+        persists: persists(&headers, old),
+        expects_continue: !old
+            && headers.has(Field::Expect)
+            && !matches!(framing, Framing::Undeclared | Framing::Length(0)),
+        head: {
+            let mut head = RequestHead::new(method, target);
+            head.headers = match authority {
+                Some(authority) => with_host(&authority, &headers),
+                None => headers,
+            };
+            head
+        },
     })
 }
 
+/// RFC 9112, 3.2.2: the authority of an absolute target stands in for what `Host` says.
+fn with_host(authority: &str, headers: &Headers) -> Headers {
+    let mut replaced = Headers::new().with("Host", authority);
+    for (name, value) in headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("host")) {
+        replaced.push(name, value);
+    }
+    replaced
+}
+
 /// Parses a complete response head with so many fields.
-pub(in super::super) fn parse_response(bytes: &[u8], fields: usize, limit: usize) -> Result<Response, Fault> {
-    with_fields(fields, limit, |slots| {
-        let mut parsed = httparse::Response::new(slots);
-        complete(parsed.parse(bytes))?;
+pub(in super::super) fn parse_response(
+    bytes: Vec<u8>,
+    fields: usize,
+    limit: usize,
+) -> Result<Response, Fault> {
+    let (status, old, spans) = with_fields(fields, limit, |slots| {
+        let mut parsed = httparse::Response::new(&mut []);
+        complete(httparse::ParserConfig::default().parse_response_with_uninit_headers(
+            &mut parsed,
+            &bytes,
+            slots,
+        ))?;
         let (Some(status @ 100..), Some(minor)) = (parsed.code, parsed.version) else {
             return Err(Fault::bad("the status is not between 100 and 999"));
         };
-        let mut head = ResponseHead::new(status);
-        for field in parsed.headers.iter() {
-            head.headers.push(field.name, field.value);
-        }
-        let old = minor == 0;
-        let framing = framing(parsed.headers, old)?;
-        Ok(Response { head, framing, persists: persists(parsed.headers, old) })
-    })
+        Ok((status, minor == 0, spans(&bytes, parsed.headers)))
+    })?;
+    let mut head = ResponseHead::new(status);
+    head.headers = Headers::over(bytes, spans);
+    let framing = framing(&head.headers, old)?;
+    Ok(Response { framing, persists: persists(&head.headers, old), head })
 }
 
 /// Lends space for the fields: from the stack, unless there are unusually many.
 fn with_fields<'a, T>(
     fields: usize,
     limit: usize,
-    parse: impl FnOnce(&mut [Header<'a>]) -> Result<T, Fault>,
+    parse: impl FnOnce(&mut [MaybeUninit<Header<'a>>]) -> Result<T, Fault>,
 ) -> Result<T, Fault> {
     if fields > limit {
         Err(Fault::new(431, "the head has more fields than `Limits::head_fields`"))
     } else if fields <= USUAL_FIELDS {
-        parse(&mut [EMPTY_HEADER; USUAL_FIELDS])
+        parse(&mut [const { MaybeUninit::uninit() }; USUAL_FIELDS])
     } else {
-        parse(&mut vec![EMPTY_HEADER; fields])
+        parse(&mut vec![MaybeUninit::uninit(); fields])
     }
+}
+
+/// Where the fields stand in the text that they were parsed from.
+fn spans(text: &[u8], fields: &[Header<'_>]) -> Vec<Span> {
+    let mut spans = Vec::with_capacity(fields.len());
+    spans.extend(fields.iter().filter_map(|field| Span::within(text, field.name, field.value)));
+    spans
 }
 
 const INCOMPLETE: Fault = Fault::bad("the head ends too early");
@@ -153,8 +177,8 @@ fn split_target<'a>(method: &str, target: &'a str) -> Result<(Option<&'a str>, S
     Ok((Some(url.authority), [slash, url.path, url.query].concat()))
 }
 
-fn check_host(headers: &[Header<'_>], may_be_absent: bool) -> Result<(), Fault> {
-    match values(headers, "host").count() {
+fn check_host(headers: &Headers, may_be_absent: bool) -> Result<(), Fault> {
+    match headers.all_of(Field::Host).count() {
         1 => Ok(()),
         0 if may_be_absent => Ok(()),
         0 => Err(Fault::bad("there is no Host field")),
@@ -163,16 +187,16 @@ fn check_host(headers: &[Header<'_>], may_be_absent: bool) -> Result<(), Fault> 
 }
 
 /// RFC 9112, 6.3, without the parts that guess.
-fn framing(headers: &[Header<'_>], old: bool) -> Result<Framing, Fault> {
+fn framing(headers: &Headers, old: bool) -> Result<Framing, Fault> {
     let mut length = None;
-    for value in members(headers, "content-length") {
+    for value in members(headers, Field::ContentLength) {
         let parsed = digits(value).ok_or(Fault::bad("Content-Length is not a number"))?;
         if length.is_some_and(|length| length != parsed) {
             return Err(Fault::bad("two values of Content-Length differ"));
         }
         length = Some(parsed);
     }
-    let mut codings = members(headers, "transfer-encoding");
+    let mut codings = members(headers, Field::TransferEncoding);
     let Some(last) = codings.next_back() else {
         return Ok(length.map_or(Framing::Undeclared, Framing::Length));
     };
@@ -200,29 +224,13 @@ fn digits(value: &[u8]) -> Option<u64> {
     })
 }
 
-fn persists(headers: &[Header<'_>], old: bool) -> bool {
-    !has_token(headers, "connection", "close") && (!old || has_token(headers, "connection", "keep-alive"))
-}
-
-fn has_token(headers: &[Header<'_>], name: &str, token: &str) -> bool {
-    members(headers, name).any(|member| member.eq_ignore_ascii_case(token.as_bytes()))
-}
-
-fn values<'a, 'h>(
-    headers: &'a [Header<'h>],
-    name: &'a str,
-) -> impl DoubleEndedIterator<Item = &'h [u8]> + Clone + 'a {
-    headers.iter().filter(move |field| field.name.eq_ignore_ascii_case(name)).map(|field| field.value)
+fn persists(headers: &Headers, old: bool) -> bool {
+    let says =
+        |token: &[u8]| members(headers, Field::Connection).any(|member| member.eq_ignore_ascii_case(token));
+    !says(b"close") && (!old || says(b"keep-alive"))
 }
 
 /// The members of a list that may be spread over several fields.
-fn members<'a, 'h>(
-    headers: &'a [Header<'h>],
-    name: &'a str,
-) -> impl DoubleEndedIterator<Item = &'h [u8]> + Clone + 'a {
-    values(headers, name).flat_map(|value| value.split(|byte| *byte == b',')).map(trim)
-}
-
-fn trim(value: &[u8]) -> &[u8] {
-    value.trim_ascii()
+fn members(headers: &Headers, field: Field) -> impl DoubleEndedIterator<Item = &[u8]> + Clone {
+    headers.all_of(field).flat_map(|value| value.split(|byte| *byte == b',')).map(<[u8]>::trim_ascii)
 }

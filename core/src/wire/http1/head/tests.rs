@@ -15,7 +15,7 @@ fn refused(bytes: &str) -> u16 {
     let mut buffer = HeadBuffer::default();
     let (_, found) = buffer.feed(bytes.as_bytes(), 1 << 16);
     match found {
-        Found::Complete => match parse_request(buffer.bytes(), buffer.fields(), 128) {
+        Found::Complete => match parse_request(buffer.bytes().to_vec(), buffer.fields(), 128) {
             Ok(_) => 0,
             Err(fault) => fault.status,
         },
@@ -28,7 +28,7 @@ fn response_fault(bytes: &str) -> Option<u16> {
     let mut buffer = HeadBuffer::default();
     let (_, found) = buffer.feed(bytes.as_bytes(), 1 << 16);
     assert_eq!(found, Found::Complete, "{bytes:?}");
-    parse_response(buffer.bytes(), buffer.fields(), 128).err().map(|fault| fault.status)
+    parse_response(buffer.bytes().to_vec(), buffer.fields(), 128).err().map(|fault| fault.status)
 }
 
 fn with(field: &str) -> String {
@@ -52,8 +52,8 @@ fn as_many_fields_as_the_limit_pass_and_one_more_does_not() {
     let mut buffer = HeadBuffer::default();
     assert_eq!(buffer.feed(head.as_bytes(), 1 << 16).1, Found::Complete);
     assert_eq!(buffer.fields(), 41);
-    assert_eq!(parse_request(buffer.bytes(), 41, 41).unwrap().head.headers.len(), 41);
-    assert_eq!(parse_request(buffer.bytes(), 41, 40).unwrap_err().status, 431);
+    assert_eq!(parse_request(buffer.bytes().to_vec(), 41, 41).unwrap().head.headers.len(), 41);
+    assert_eq!(parse_request(buffer.bytes().to_vec(), 41, 40).unwrap_err().status, 431);
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn there_is_one_host() {
 fn the_authority_of_an_absolute_target_stands_in_for_host() {
     let parse = |target: &str, host: &str| {
         let bytes = format!("GET {target} HTTP/1.1\r\n{host}\r\n");
-        parse_request(bytes.as_bytes(), 1, 9).map(|request| {
+        parse_request(bytes.clone().into_bytes(), 1, 9).map(|request| {
             let host = request.head.headers.all("host").map(<[u8]>::to_vec).collect::<Vec<_>>();
             (request.head.target, host)
         })
@@ -184,7 +184,7 @@ fn persistence_follows_version_and_connection_field() {
     ];
     for (version, field, persists) in cases {
         let bytes = format!("GET / HTTP/{version}\r\nHost: a\r\n{field}\r\n");
-        let request = parse_request(bytes.as_bytes(), 3, 9).unwrap();
+        let request = parse_request(bytes.clone().into_bytes(), 3, 9).unwrap();
         assert_eq!(request.persists, *persists, "{version} {field:?}");
     }
 }
@@ -220,6 +220,7 @@ fn a_response_leaves_out_what_could_break_or_contradict_its_framing() {
         &head,
         Framing::Length(1_204),
         Persistence::KeepAlive,
+        &mut Dated::default(),
         crate::time::Duration::ZERO,
     );
     let text = "HTTP/1.1 200 OK\r\nC: ok\t\u{e4}\r\nContent-Length: 1204\r\nConnection: keep-alive\r\n\r\n";

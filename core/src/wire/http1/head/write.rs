@@ -2,7 +2,7 @@
 
 use super::Framing;
 use crate::error::ApiMisuse;
-use crate::head::{Headers, RequestHead, ResponseHead};
+use crate::head::{Field, Headers, RequestHead, ResponseHead};
 use crate::time::Duration;
 use crate::wire::bytes::push_decimal;
 use crate::wire::date::write_date;
@@ -20,23 +20,45 @@ pub(in super::super) enum Persistence {
     Close,
 }
 
-/// Appends a response head, with the date (RFC 9110, 6.6.1) unless the clock stands at its epoch: then there is
-/// none. A field that could break the framing is left out.
+/// The `Date` field that was written last: most responses go out in the same second as the one before.
+#[derive(Debug, Default)]
+pub(in super::super) struct Dated {
+    second: u64,
+    field: Vec<u8>,
+}
+
+impl Dated {
+    /// The field, which is empty when the clock stands at its epoch: then there is none.
+    fn field(&mut self, unix: Duration) -> &[u8] {
+        if unix.is_zero() {
+            return &[];
+        }
+        if self.second != unix.as_secs() || self.field.is_empty() {
+            self.second = unix.as_secs();
+            self.field.clear();
+            self.field.extend_from_slice(b"Date: ");
+            write_date(&mut self.field, unix);
+            self.field.extend_from_slice(b"\r\n");
+        }
+        &self.field
+    }
+}
+
+/// Appends a response head, with the date (RFC 9110, 6.6.1). A field that could break the framing is left out.
 pub(in super::super) fn write_response(
     out: &mut Vec<u8>,
     head: &ResponseHead,
     framing: Framing,
     persistence: Persistence,
+    dated: &mut Dated,
     unix: Duration,
 ) {
     write_status(out, head.status);
-    if !unix.is_zero() && head.headers.get("date").is_none() {
-        out.extend_from_slice(b"Date: ");
-        write_date(out, unix);
-        out.extend_from_slice(b"\r\n");
+    if !head.headers.has(Field::Date) {
+        out.extend_from_slice(dated.field(unix));
     }
-    for (name, value) in head.headers.iter() {
-        if is_safe(name, value) && !is_hop_by_hop(name) {
+    for (field, name, value) in head.headers.known() {
+        if is_safe(field, name, value) && !field.is_some_and(Field::is_hop_by_hop) {
             write_field(out, name, value);
         }
     }
@@ -50,8 +72,8 @@ pub(in super::super) fn write_response(
 }
 
 /// Appends a whole response that refuses a request, after which the connection is closed.
-pub(in super::super) fn error_response(out: &mut Vec<u8>, status: u16, unix: Duration) {
-    write_response(out, &ResponseHead::new(status), Framing::Length(0), Persistence::Close, unix);
+pub(in super::super) fn error_response(out: &mut Vec<u8>, status: u16, dated: &mut Dated, unix: Duration) {
+    write_response(out, &ResponseHead::new(status), Framing::Length(0), Persistence::Close, dated, unix);
 }
 
 /// Appends a request head, or nothing if a part of it could break the framing.
@@ -69,20 +91,24 @@ pub(in super::super) fn write_request(
             "the target of the request is empty or holds a character that has to be percent-encoded; nothing was sent",
         ));
     }
-    if let Some((name, _)) = head.headers.iter().find(|(name, value)| !is_safe(name, value)) {
+    if let Some((_, name, _)) =
+        head.headers.known().find(|(field, name, value)| !is_safe(*field, name, value))
+    {
         return Err(ApiMisuse::new(format!(
             "the request field {name:?} has a name that is not a token, or a value with a control character; nothing was sent"
         )));
     }
-    if head.headers.all("host").count() != 1 {
+    if head.headers.all_of(Field::Host).count() != 1 {
         return Err(ApiMisuse::new("the request needs one Host field; nothing was sent"));
     }
     out.extend_from_slice(head.method.as_bytes());
     out.push(b' ');
     out.extend_from_slice(head.target.as_bytes());
     out.extend_from_slice(b" HTTP/1.1\r\n");
-    for (name, value) in head.headers.iter().filter(|(name, _)| !is_hop_by_hop(name)) {
-        write_field(out, name, value);
+    for (field, name, value) in head.headers.known() {
+        if !field.is_some_and(Field::is_hop_by_hop) {
+            write_field(out, name, value);
+        }
     }
     write_framing(out, framing);
     if close {
@@ -95,7 +121,7 @@ pub(in super::super) fn write_request(
 /// Whether a head that we are to write asks for the connection to be closed.
 pub(in super::super) fn asks_to_close(headers: &Headers) -> bool {
     headers
-        .all("connection")
+        .all_of(Field::Connection)
         .flat_map(|value| value.split(|byte| *byte == b','))
         .any(|token| token.trim_ascii().eq_ignore_ascii_case(b"close"))
 }
@@ -132,24 +158,10 @@ fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(is_tchar)
 }
 
-fn is_safe(name: &str, value: &[u8]) -> bool {
-    is_token(name) && value.iter().all(|byte| *byte == b'\t' || (*byte >= b' ' && *byte != 0x7f))
-}
-
-/// Fields about one connection: this machine writes what is true of its own.
-fn is_hop_by_hop(name: &str) -> bool {
-    [
-        "connection",
-        "content-length",
-        "keep-alive",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-    ]
-    .iter()
-    .any(|hop| name.eq_ignore_ascii_case(hop))
+fn is_safe(field: Option<Field>, name: &str, value: &[u8]) -> bool {
+    // What is known is a token.
+    (field.is_some() || is_token(name))
+        && value.iter().all(|byte| *byte == b'\t' || (*byte >= b' ' && *byte != 0x7f))
 }
 
 fn reason(status: u16) -> &'static str {

@@ -10,7 +10,7 @@ pub use output::ServerOutput;
 use super::BodyLength;
 use super::body::{Decoder, Encoder};
 use super::buffer::Buffer;
-use super::head::{Fault, Framing, HeadBuffer, Persistence, asks_to_close, write_response};
+use super::head::{Dated, Fault, Framing, HeadBuffer, Persistence, asks_to_close, write_response};
 use super::timer::Timer;
 use crate::error::ApiMisuse;
 use crate::head::{End, ResponseHead};
@@ -51,6 +51,7 @@ pub struct ServerConnection {
     seen: Instant,
     /// The wall clock at the same time.
     unix: Duration,
+    dated: Dated,
     backlog: Buffer,
     head: HeadBuffer,
     reading: Reading,
@@ -140,6 +141,7 @@ impl ServerConnection {
             },
             seen: now.mono,
             unix: now.unix,
+            dated: Dated::default(),
             backlog: Buffer::default(),
             head: HeadBuffer::default(),
             reading: Reading::Head,
@@ -320,7 +322,7 @@ impl ServerConnection {
             (false, true) => Persistence::KeepAlive,
             (false, false) => Persistence::Implied,
         };
-        write_response(self.transmit.back(), head, framing, persistence, self.unix);
+        write_response(self.transmit.back(), head, framing, persistence, &mut self.dated, self.unix);
         self.writing = Writing::Body(encoder);
         if body == BodyLength::Empty {
             self.finish();

@@ -43,7 +43,7 @@ impl ServerConnection {
         self.fault = Some(fault.what);
         let is_answerable = matches!(self.writing, Writing::Idle | Writing::Awaiting);
         self.reading = if is_answerable {
-            error_response(self.transmit.back(), fault.status, self.unix);
+            error_response(self.transmit.back(), fault.status, &mut self.dated, self.unix);
             Reading::Linger { left: DRAIN }
         } else {
             Reading::Closed
@@ -100,8 +100,8 @@ impl ServerConnection {
     }
 
     fn begin_request(&mut self) {
-        let parsed = parse_request(self.head.bytes(), self.head.fields(), self.bounds.fields);
-        self.head.clear();
+        let fields = self.head.fields();
+        let parsed = parse_request(self.head.take(), fields, self.bounds.fields);
         let request = match parsed {
             Ok(request) => request,
             Err(fault) => return self.refuse(fault),
