@@ -56,6 +56,8 @@ enum Step {
     Work,
     End,
     Abort,
+    /// All is said, and the exchange is dropped.
+    Over,
 }
 
 impl<R: Runtime> Connection<R> {
@@ -89,6 +91,7 @@ impl<R: Runtime> Connection<R> {
                     }
                     Step::End => exchange.end(now, End::Complete),
                     Step::Abort => exchange.abort(now),
+                    Step::Over => drop(exchange),
                 }
             }
         });
@@ -98,8 +101,8 @@ impl<R: Runtime> Connection<R> {
 impl<R: Runtime> Inner<R> {
     fn step(&mut self, now: Now, service: &Arc<HttpService<R>>) -> Option<(Arc<ExchangeHandle<R>>, Step)> {
         // A finished response makes room for the next request, so it goes first.
-        if let Some(exchange) = self.answer(now) {
-            return Some((exchange, Step::Work));
+        if let answered @ Some(_) = self.answer(now) {
+            return answered;
         }
         let mut fed = None;
         loop {
@@ -131,25 +134,28 @@ impl<R: Runtime> Inner<R> {
     }
 
     /// Moves what there is of the response from the exchange to the connection, as far as there is room.
-    /// Returns the exchange when it may have more to say after that.
-    fn answer(&mut self, now: Now) -> Option<Arc<ExchangeHandle<R>>> {
+    /// Returns the exchange when it may have more to say after that, or is to be dropped.
+    fn answer(&mut self, now: Now) -> Option<(Arc<ExchangeHandle<R>>, Step)> {
         let exchange = self.exchange.as_ref()?;
-        if let Some((head, length)) = exchange.take_head() {
+        let machine = &mut self.machine;
+        let mut response = exchange.response();
+        if let Some((head, length)) = response.take_head() {
             // The machine handed out this request and has had no answer to it: a refusal means that the
             // connection is over, which it says itself.
-            let _ = self.machine.respond(now, &head, length);
+            let _ = machine.respond(now, &head, length);
         }
-        let machine = &mut self.machine;
-        let taken = exchange.take(&mut |bytes| {
+        let taken = response.take(&mut |bytes| {
             let taken = bytes.get(..machine.send_room()).unwrap_or(bytes);
             machine.send(taken);
             taken.len()
         });
-        if exchange.is_ended() {
-            self.machine.finish();
-            return self.exchange.take();
+        let is_ended = response.is_ended();
+        drop(response);
+        if is_ended {
+            machine.finish();
+            return Some((self.exchange.take()?, Step::Over));
         }
-        (taken > 0).then(|| exchange.clone())
+        (taken > 0).then(|| (exchange.clone(), Step::Work))
     }
 }
 

@@ -4,6 +4,7 @@ mod alone;
 mod ask;
 mod counted;
 mod http_sse;
+mod response;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -239,44 +240,6 @@ impl<R: Runtime> ExchangeHandle<R> {
     /// When [`handle_timeout`](Self::handle_timeout) is to be called at the latest.
     pub fn timeout(&self) -> Option<Instant> {
         self.lock().machine.poll_timeout()
-    }
-
-    /// The head of the response, once, as soon as it is known. A request that broke off is answered 400, for
-    /// carriers that have to answer everything.
-    pub fn take_head(&self) -> Option<(ResponseHead, BodyLength)> {
-        let mut inner = self.lock();
-        let mut head = inner.head.take();
-        if head.is_none() && inner.ended && !inner.begun {
-            head = Some((ResponseHead::new(400), BodyLength::Empty));
-        }
-        inner.begun |= head.is_some();
-        head
-    }
-
-    /// Shows `write` what there is of the response's body; what it takes is forgotten. Before the head was
-    /// taken there is nothing.
-    pub fn transmit(&self, write: &mut dyn FnMut(&[u8]) -> usize) {
-        if self.take(write) > 0 {
-            self.work();
-        }
-    }
-
-    /// The same; [`work`](Self::work) is to follow when anything was taken.
-    pub(super) fn take(&self, write: &mut dyn FnMut(&[u8]) -> usize) -> usize {
-        let mut inner = self.lock();
-        // An answer may be written by another thread that has not come to telling its head.
-        if !inner.begun {
-            return 0;
-        }
-        let taken = write(inner.machine.transmit());
-        inner.machine.advance(taken);
-        taken
-    }
-
-    /// Whether the response is complete and taken.
-    pub fn is_ended(&self) -> bool {
-        let inner = self.lock();
-        inner.ended && inner.head.is_none()
     }
 
     /// Asks for a wake-up when there is more of the response. Whoever waits is found by
