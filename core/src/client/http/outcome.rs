@@ -170,11 +170,11 @@ impl Http {
             }
             Err(why) => {
                 let purpose = exchange.purpose;
+                let reason = format!("{}: the redirect {why}", self.status(head.status, &exchange.request));
                 self.retire(now, id);
                 if purpose.is_unanswered() {
                     return self.noted(now, purpose, head.status);
                 }
-                let reason = format!("HTTP status {}: the redirect {why}", head.status);
                 self.conclude(now, purpose, Outcome::Failed(CallError::Invalid { reason }));
             }
         }
