@@ -1,5 +1,6 @@
 //! A runtime on which nothing happens unless the test says so: its clock is set by hand, and its tasks run when
-//! they are told to. It has no sockets: exchanges are carried by hand.
+//! they are told to. Its connections are [`Wire`]s that the test holds by the other end; exchanges can be carried by hand,
+//! too.
 
 use std::collections::VecDeque;
 use std::io;
@@ -10,8 +11,8 @@ use std::time::Duration;
 
 use mcp_driver::proto::head::RequestHead;
 use mcp_driver::{
-    Async, BoxFuture, Command, End, Endpoint, ExchangeHandle, HttpService, Instant, Job, Now, Process,
-    Runtime, Stdio,
+    Async, BoxFuture, ByteStream, Command, End, Endpoint, ExchangeHandle, HttpService, Instant, Job, Now,
+    Process, Runtime, Stdio, pump,
 };
 
 /// The runtime. Clones are the same one.
@@ -29,6 +30,9 @@ struct State {
     blocks: bool,
     /// Who was connected to, in vain.
     asked: Vec<SocketAddr>,
+    /// Connections that nobody has accepted.
+    knocking: VecDeque<Wire>,
+    accepting: Option<Waker>,
 }
 
 impl std::fmt::Debug for State {
@@ -76,6 +80,17 @@ impl Stage {
         self.run();
     }
 
+    /// A connection to whoever listens.
+    pub fn knock(&self) -> Wire {
+        let wire = Wire::default();
+        let mut state = self.state();
+        state.knocking.push_back(wire.clone());
+        let accepting = state.accepting.take();
+        drop(state);
+        accepting.into_iter().for_each(Waker::wake);
+        wire
+    }
+
     /// From now on tasks are dropped, as by a runtime that shuts down.
     pub fn refuse(&self) {
         self.state().refuses = true;
@@ -102,7 +117,7 @@ fn none<T>() -> io::Result<T> {
 
 impl Runtime for Stage {
     type Mode = Async;
-    type Stream = ();
+    type Stream = Wire;
     type Listener = ();
 
     fn now(&self) -> Now {
@@ -138,24 +153,34 @@ impl Runtime for Stage {
     }
 
     /// Nobody answers.
-    fn connect(&self, address: SocketAddr, _: Duration) -> BoxFuture<io::Result<()>> {
+    fn connect(&self, address: SocketAddr, _: Duration) -> BoxFuture<io::Result<Wire>> {
         self.state().asked.push(address);
         Box::pin(std::future::pending())
     }
 
     fn listen(&self, _: String) -> BoxFuture<io::Result<()>> {
-        Box::pin(async { none() })
+        Box::pin(async { Ok(()) })
     }
 
     fn local_address(&self, (): &()) -> io::Result<SocketAddr> {
-        none()
+        Ok(SocketAddr::from(([127, 0, 0, 1], 1)))
     }
 
-    fn accept(&self, (): ()) -> BoxFuture<((), io::Result<()>)> {
-        Box::pin(async { ((), none()) })
+    fn accept(&self, (): ()) -> BoxFuture<((), io::Result<Wire>)> {
+        let stage = self.clone();
+        Box::pin(std::future::poll_fn(move |cx| {
+            let mut state = stage.state();
+            match state.knocking.pop_front() {
+                Some(wire) => Poll::Ready(((), Ok(wire))),
+                None => {
+                    state.accepting = Some(cx.waker().clone());
+                    Poll::Pending
+                }
+            }
+        }))
     }
 
-    fn stdio(&self, _: Stdio) -> io::Result<()> {
+    fn stdio(&self, _: Stdio) -> io::Result<Wire> {
         none()
     }
 
@@ -163,8 +188,84 @@ impl Runtime for Stage {
         none()
     }
 
-    fn drive(&self, (): (), _: Arc<dyn Endpoint>) -> BoxFuture<()> {
-        Box::pin(async {})
+    fn drive(&self, wire: Wire, endpoint: Arc<dyn Endpoint>) -> BoxFuture<()> {
+        Box::pin(pump(self.clone(), wire, endpoint))
+    }
+}
+
+/// A connection. Clones are the same one, for whoever is at the other end.
+#[derive(Clone, Default)]
+pub struct Wire(Arc<Mutex<Both>>);
+
+#[derive(Default)]
+struct Both {
+    arrived: VecDeque<u8>,
+    said: Vec<u8>,
+    /// Nothing can be written.
+    blocked: bool,
+    closed: bool,
+    wakers: Vec<Waker>,
+}
+
+impl Wire {
+    /// Lets bytes arrive, which are read when the reader has its turn.
+    pub fn send(&self, bytes: &str) {
+        let mut both = self.0.lock().unwrap();
+        both.arrived.extend(bytes.bytes());
+        Self::wake(both);
+    }
+
+    /// Whether what is written finds no room.
+    pub fn block(&self, blocked: bool) {
+        let mut both = self.0.lock().unwrap();
+        both.blocked = blocked;
+        Self::wake(both);
+    }
+
+    /// What was written since the last time.
+    pub fn received(&self) -> String {
+        String::from_utf8(std::mem::take(&mut self.0.lock().unwrap().said)).unwrap()
+    }
+
+    /// Whether the side that was accepted has closed it.
+    pub fn is_closed(&self) -> bool {
+        self.0.lock().unwrap().closed
+    }
+
+    fn wake(mut both: std::sync::MutexGuard<'_, Both>) {
+        let wakers = std::mem::take(&mut both.wakers);
+        drop(both);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl ByteStream for Wire {
+    fn poll_read(&mut self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
+        let mut both = self.0.lock().unwrap();
+        if both.arrived.is_empty() {
+            both.wakers.push(cx.waker().clone());
+            return Poll::Pending;
+        }
+        Poll::Ready(io::Read::read(&mut both.arrived, buffer))
+    }
+
+    fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let mut both = self.0.lock().unwrap();
+        if both.blocked {
+            both.wakers.push(cx.waker().clone());
+            return Poll::Pending;
+        }
+        both.said.extend_from_slice(bytes);
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_close(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.0.lock().unwrap().closed = true;
+        Poll::Ready(Ok(()))
     }
 }
 

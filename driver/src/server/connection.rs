@@ -190,8 +190,8 @@ impl<R: Runtime> Endpoint for Connection<R> {
         if inner.exchange.is_some() || inner.machine.poll_timeout().is_some_and(|timeout| timeout <= now.mono)
         {
             drop(inner);
-            // Timers that an answer has set going begin to count, so that nobody has to be woken for that.
-            self.input(now, |machine| machine.handle_timeout(now));
+            // So that nobody has to be woken for that.
+            self.input(now, |machine| machine.begin_timers(now));
             inner = self.lock();
         }
         let taken = write(inner.machine.transmit());

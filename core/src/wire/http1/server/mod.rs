@@ -244,7 +244,8 @@ impl ServerConnection {
         earliest([self.write_timer.wake(self.seen, WakeReason::Write), read, body])
     }
 
-    /// Time has passed.
+    /// Time has passed. Whoever was not able to look in time gives first what has arrived by now, and takes what can be
+    /// written: both may have been there before the deadline.
     pub fn handle_timeout(&mut self, now: Now) {
         self.tick(now);
         if self.write_timer.is_due(self.seen) {
@@ -263,6 +264,12 @@ impl ServerConnection {
             }
         }
         self.set_timers(false);
+        self.tick(now);
+    }
+
+    /// Has timers begin to count that were set going without a time, by a response or by what was written. None of them
+    /// fires, however late it is: what has arrived in time and was not read yet comes first.
+    pub fn begin_timers(&mut self, now: Now) {
         self.tick(now);
     }
 
