@@ -16,9 +16,9 @@ fn threads_outside_of_the_runtime_use_it() {
         let (tell, told) = mpsc::channel();
         let tells = tell.clone();
         tokio.spawn(Box::pin(async move { tells.send("task").unwrap() }));
-        assert_eq!(told.recv().unwrap(), "task");
+        assert_eq!(told.recv_timeout(Duration::from_secs(60)).unwrap(), "task");
         tokio.spawn_blocking(Box::new(move || tell.send("job").unwrap())).ok().unwrap();
-        assert_eq!(told.recv().unwrap(), "job");
+        assert_eq!(told.recv_timeout(Duration::from_secs(60)).unwrap(), "job");
         block_on(tokio.sleep_until(tokio.now().mono + Duration::from_millis(10)));
 
         let listener = block_on(tokio.listen("127.0.0.1:0".into())).unwrap();

@@ -47,7 +47,9 @@ impl OnTokio {
     fn runtime() -> &'static tokio::runtime::Runtime {
         static RUNTIME: OnceLock<tokio::runtime::Runtime> = OnceLock::new();
         RUNTIME.get_or_init(|| {
-            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+            let mut builder = tokio::runtime::Builder::new_multi_thread();
+            // Few threads that may block: nothing of ours is to depend on those.
+            builder.worker_threads(2).max_blocking_threads(16).enable_all().build().unwrap()
         })
     }
 }

@@ -26,6 +26,15 @@ struct GateState {
     wakers: Vec<Waker>,
 }
 
+/// Opens a gate when it is dropped, so that nobody waits behind it for a test that has failed.
+pub struct OpenOnDrop(pub Gate);
+
+impl Drop for OpenOnDrop {
+    fn drop(&mut self) {
+        self.0.open();
+    }
+}
+
 impl Gate {
     pub fn open(&self) {
         let mut state = self.0.0.lock().unwrap();
@@ -154,11 +163,20 @@ pub fn gone(pid: u32) {
     });
 }
 
-/// Runs against time.
+/// Runs against time. What hangs ends the process, with the place in the test: a hang that is looked at afterwards only is
+/// one of the whole run.
 #[track_caller]
 pub fn within<T>(limit: Duration, run: impl FnOnce() -> T) -> T {
-    let clock = Clock::start();
+    let (clock, place) = (Clock::start(), std::panic::Location::caller());
+    let (done, watched) = mpsc::channel::<()>();
+    std::thread::spawn(move || {
+        if watched.recv_timeout(limit + DEADLINE) == Err(mpsc::RecvTimeoutError::Timeout) {
+            eprintln!("{place}: this hangs; it had {limit:?}");
+            std::process::abort();
+        }
+    });
     let value = run();
+    drop(done);
     let took = clock.now().mono.since_epoch();
     assert!(took < limit, "took {took:?}");
     value

@@ -461,8 +461,10 @@ pub(super) fn id_in_use() -> Refusal {
 
 /// The bound is reached; the connection lives on.
 pub(super) fn too_many(in_flight: usize) -> Refusal {
-    Refusal::plain(code::INTERNAL, alloc::format!("more than {in_flight} requests are in flight"))
-        .with_status(503)
+    let message = alloc::format!(
+        "more than {in_flight} requests would be in flight; send it again when one is answered"
+    );
+    Refusal::plain(code::INTERNAL, message).with_status(503)
 }
 
 /// The same for what the requests hold.

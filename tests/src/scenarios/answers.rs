@@ -19,7 +19,7 @@ use serde_json::json;
 use super::asks::{Nothing, server};
 use super::{ERAS, Host, builder, call, calling, command, hosted, text};
 use crate::kit::{Client, Kit, Server};
-use crate::support::{Events, Gate, Tell};
+use crate::support::{DEADLINE, Events, Gate, Tell};
 
 fn host<K: Kit>() -> Host<K> {
     let (tell, events) = Events::new();
@@ -562,7 +562,7 @@ pub fn pages_are_visited_before_a_call_goes_on<K: Kit>(_: &str) {
     asked.expect("tools/call waits");
     assert!(paying.peek().is_none());
     paid.store(true, Ordering::SeqCst);
-    handed.recv().unwrap().complete();
+    handed.recv_timeout(DEADLINE).unwrap().complete();
     assert_eq!(paying.join().unwrap().text(), "paid");
     paid.store(false, Ordering::SeqCst);
     let unable = K::wait(builder::<K>(EraChoice::Legacy).http(&host.url)).unwrap();

@@ -13,7 +13,7 @@ pub use self::peer::{ALL, Outcome, Peer, SPEECHES, accept, did, roots, sampled};
 pub use self::server::{Nothing, server};
 use super::{hosted, http};
 use crate::kit::{Kit, Server};
-use crate::support::{Events, Gate, Raw};
+use crate::support::{DEADLINE, Events, Gate, Raw};
 
 fn peer<K: Kit>(version: Option<&str>, capabilities: &str) -> (Peer, Arc<AtomicUsize>) {
     let holds = Arc::default();
@@ -366,7 +366,7 @@ pub fn clients_hear_that_a_page_has_done_its_part<K: Kit>(_: &str) {
         peer.request("tools/call", json!({ "name": "pay", "arguments": {} }));
         let asked = peer.read();
         assert_eq!(asked["params"]["elicitationId"], "e1");
-        let page = handed.recv().unwrap();
+        let page = handed.recv_timeout(DEADLINE).unwrap();
         if early {
             page.complete();
             assert_eq!(peer.read(), complete);
@@ -386,11 +386,11 @@ pub fn clients_hear_that_a_page_has_done_its_part<K: Kit>(_: &str) {
     let (server, handed) = paid::<K>();
     let mut modern = Peer::connect::<K>(server, None, ALL);
     let outcome = modern.call("pay", json!({}), |_, _| {
-        handed.recv().unwrap().complete();
+        handed.recv_timeout(DEADLINE).unwrap().complete();
         did("accept")
     });
     assert_eq!((outcome.text(), outcome.asked), ("on the way", 1));
-    let page = handed.recv().unwrap();
+    let page = handed.recv_timeout(DEADLINE).unwrap();
     page.complete();
     modern.request("ping", json!({}));
     assert_eq!(modern.read()["error"]["code"], -32601, "something was said before");
@@ -412,7 +412,7 @@ pub fn sessions_hear_that_a_page_has_done_its_part<K: Kit>(_: &str) {
         call.post(&fields, &http::legacy(7, "pay"));
         let asked = call.expect("elicitation/create");
         let asked: Value = serde_json::from_str(asked.strip_prefix("data: ").unwrap()).unwrap();
-        let page = handed.recv().unwrap();
+        let page = handed.recv_timeout(DEADLINE).unwrap();
         if early {
             page.complete();
             call.expect(complete);

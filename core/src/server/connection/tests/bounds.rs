@@ -21,7 +21,8 @@ fn in_flight_is_bounded() {
     let mut client = Client::legacy(config().limits(limits), V);
     let (first, _) = client.call(&legacy_call("1"));
     client.call(&legacy_call("2"));
-    assert_eq!(client.ask(&legacy_call("3")), [error("3", -32603, "more than 2 requests are in flight")]);
+    let refused = "more than 2 requests would be in flight; send it again when one is answered";
+    assert_eq!(client.ask(&legacy_call("3")), [error("3", -32603, refused)]);
     assert_eq!(client.ask(r#"{"jsonrpc":"2.0","id":4,"method":"ping"}"#).len(), 1);
     client.server.respond(now(), first, &text("x"));
     client.call(&legacy_call("5"));
