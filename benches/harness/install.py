@@ -43,8 +43,9 @@ def server(server: Server) -> None:
 @cache
 def ours(runtime: str) -> None:
     say(f"building our server on {runtime}")
-    cargo(ROOT, f"mcp-{runtime}", "--example", "fixture_server")
-    take(target(ROOT) / "examples/fixture_server", BIN / runtime / "fixture_server")
+    server = f"{runtime}_fixture_server"
+    cargo(ROOT, f"mcp-{runtime}", "--example", server)
+    take(target(ROOT) / "examples" / server, BIN / server)
 
 
 @cache

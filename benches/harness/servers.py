@@ -55,7 +55,7 @@ class Server:
 
 
 def ours(name: str, title: str, runtime: str, *flags: str) -> Server:
-    command = (str(BIN / runtime / "fixture_server"), *flags)
+    command = (str(BIN / f"{runtime}_fixture_server"), *flags)
     return Server(name, title, "ours", runtime, command, tools=8)
 
 

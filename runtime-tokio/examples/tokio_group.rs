@@ -56,8 +56,13 @@ async fn main() -> Result<(), Error> {
         }
         ["--file", path] => show(builder.file(&ServerFile::read(path)?)).await,
         targets => {
-            let targets = targets.iter().filter_map(|word| word.split_once('='));
-            show(targets.fold(builder, |builder, (name, target)| builder.server(name, target))).await
+            let targets: Option<Vec<_>> = targets.iter().map(|word| word.split_once('=')).collect();
+            let Some(targets) = targets else {
+                eprintln!("usage: tokio_group [NAME=TARGET .. | --file FILE]");
+                std::process::exit(2)
+            };
+            show(targets.into_iter().fold(builder, |builder, (name, target)| builder.server(name, target)))
+                .await
         }
     }
 }

@@ -44,10 +44,9 @@ fn calculator() -> Server {
 #[tokio::main]
 async fn main() -> Result<(), Error> {
     let mut words: Vec<String> = std::env::args().skip(1).collect();
-    let trace = words.first().is_some_and(|word| word == "--trace");
-    if trace {
-        words.remove(0);
-    }
+    // What comes after `--spawn` is the command's.
+    let own = words.iter().take_while(|word| *word != "--spawn");
+    let trace = own.clone().position(|word| word == "--trace").map(|place| words.remove(place)).is_some();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
         [] => tour(trace).await,

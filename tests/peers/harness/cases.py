@@ -89,7 +89,7 @@ def foreign_client(client: list[str], http_sse: bool = True) -> Callable[[str, s
 
 def asked(peer: str, client: list[str], runtime: str) -> Iterator[Case]:
     """The server whose handler asks the user: one handler for both eras."""
-    server = ours(runtime, f"{runtime}_elicit")
+    server = ours(runtime, "elicit")
     for transport in TRANSPORTS:
         for era in REVISIONS:
             name = " ".join([peer, transport, era, "asked by", runtime])
@@ -163,8 +163,8 @@ def rmcp1_server(peer: str, runtime: str) -> Iterator[Case]:
         yield Case(name, ours(runtime, "fixture_client"), ask, "legacy", script.echo_only(), stdio=server)
 
 
-def ours(runtime: str, binary: str) -> list[str]:
-    return [str(HERE / "bin" / runtime / binary)]
+def ours(runtime: str, example: str) -> list[str]:
+    return [str(HERE / "bin" / runtime / f"{runtime}_{example}")]
 
 
 def reach(transport: str, server: list[str]) -> dict[str, object]:

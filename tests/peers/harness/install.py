@@ -31,11 +31,11 @@ def peer(name: str) -> None:
 
 
 def ours(runtime: str, build: bool) -> None:
-    """The examples of the three adapters have the same names, so each is built alone and copied away."""
+    """Builds the examples of an adapter that are spoken to, and copies them away."""
     if not build:
         return
     say(f"building the fixtures on {runtime}")
-    binaries = BINARIES + [f"{runtime}_elicit"] * (runtime in ASKING)
+    binaries = [f"{runtime}_{name}" for name in BINARIES + ["elicit"] * (runtime in ASKING)]
     examples = [word for binary in binaries for word in ("--example", binary)]
     call("cargo", "build", "--release", "--locked", "-p", f"mcp-{runtime}", *examples, cwd=ROOT)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))

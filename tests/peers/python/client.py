@@ -1,4 +1,4 @@
-"""The Python SDK's client behind the command line of our own `fixture_client` (see ../README.md)."""
+"""The Python SDK's client behind the command line of our own `.._fixture_client` (see ../README.md)."""
 
 import json
 import sys

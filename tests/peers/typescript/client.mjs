@@ -1,4 +1,4 @@
-// The TypeScript SDK's client behind the command line of our own `fixture_client` (see ../README.md).
+// The TypeScript SDK's client behind the command line of our own `.._fixture_client` (see ../README.md).
 import { Client, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 

@@ -1,4 +1,4 @@
-//! The official Rust SDK's client behind the command line of our own `fixture_client` (see ../../../README.md).
+//! The official Rust SDK's client behind the command line of our own `.._fixture_client` (see ../../../README.md).
 
 use std::process::ExitCode;
 use std::time::Duration;
