@@ -123,6 +123,7 @@ pub trait Runtime: Clone + Default + Send + Sync + fmt::Debug + 'static {
 }
 
 /// A child process, just started.
+#[non_exhaustive]
 pub struct Process<R: Runtime> {
     /// Its standard output (read) and input (written).
     pub stream: R::Stream,
@@ -132,9 +133,37 @@ pub struct Process<R: Runtime> {
     pub exit: BoxFuture<io::Result<ExitStatus>>,
     /// Its process id, which is also that of its group.
     pub id: u32,
-    /// Its handle, as a number, which is good for as long as `exit` is there.
+    /// Its handle, as a number, which is good for as long as `exit` is there. Without one only the child itself is ended,
+    /// by its runtime, and what it has started is not.
     #[cfg(windows)]
-    pub handle: isize,
+    pub handle: Option<isize>,
+}
+
+impl<R: Runtime> Process<R> {
+    /// A child by its streams, the future of its exit, and its id.
+    pub fn new(
+        stream: R::Stream,
+        stderr: R::Stream,
+        exit: BoxFuture<io::Result<ExitStatus>>,
+        id: u32,
+    ) -> Self {
+        Self {
+            stream,
+            stderr,
+            exit,
+            id,
+            #[cfg(windows)]
+            handle: None,
+        }
+    }
+
+    /// With its handle.
+    #[cfg(windows)]
+    #[must_use]
+    pub fn handle(mut self, handle: isize) -> Self {
+        self.handle = Some(handle);
+        self
+    }
 }
 
 impl<R: Runtime> fmt::Debug for Process<R> {

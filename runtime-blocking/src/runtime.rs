@@ -132,18 +132,17 @@ impl Runtime for Threads {
         let exit = Promise::default();
         let waiting = exit.clone();
         thread::Builder::new().name("mcp-child".into()).spawn(move || waiting.set(child.wait()))?;
-        Ok(Process {
-            stream: Stream::new(stdout, stdin),
-            stderr: Stream::read_only(stderr),
-            id,
+        #[cfg(windows)]
+        let number = std::os::windows::io::AsRawHandle::as_raw_handle(&handle) as isize;
+        let exit = Box::pin(poll_fn(move |cx| {
             #[cfg(windows)]
-            handle: std::os::windows::io::AsRawHandle::as_raw_handle(&handle) as isize,
-            exit: Box::pin(poll_fn(move |cx| {
-                #[cfg(windows)]
-                let _ = &handle;
-                exit.poll_take(cx.waker())
-            })),
-        })
+            let _ = &handle;
+            exit.poll_take(cx.waker())
+        }));
+        let process = Process::new(Stream::new(stdout, stdin), Stream::read_only(stderr), exit, id);
+        #[cfg(windows)]
+        let process = process.handle(number);
+        Ok(process)
     }
 
     /// Reads on the thread that polls the future first, and only returns when the stream is done.

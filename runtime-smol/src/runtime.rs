@@ -102,14 +102,14 @@ impl Runtime for Smol {
         let (stdin, stdout) =
             (child.stdin.take().ok_or_else(closed)?, child.stdout.take().ok_or_else(closed)?);
         let stderr = child.stderr.take().ok_or_else(closed)?;
-        Ok(Process {
-            stream: Stream::new(stdout, stdin),
-            stderr: Stream::read_only(stderr),
-            id: child.id(),
-            #[cfg(windows)]
-            handle: std::os::windows::io::AsRawHandle::as_raw_handle(&child) as isize,
-            exit: Box::pin(async move { child.status().await }),
-        })
+        let id = child.id();
+        #[cfg(windows)]
+        let handle = std::os::windows::io::AsRawHandle::as_raw_handle(&child) as isize;
+        let exit = Box::pin(async move { child.status().await });
+        let process = Process::new(Stream::new(stdout, stdin), Stream::read_only(stderr), exit, id);
+        #[cfg(windows)]
+        let process = process.handle(handle);
+        Ok(process)
     }
 
     fn drive(&self, stream: Stream, endpoint: Arc<dyn Endpoint>) -> BoxFuture<()> {

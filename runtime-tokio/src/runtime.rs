@@ -129,14 +129,14 @@ impl Runtime for Tokio {
         let (stdin, stdout) =
             (child.stdin.take().ok_or_else(closed)?, child.stdout.take().ok_or_else(closed)?);
         let stderr = child.stderr.take().ok_or_else(closed)?;
-        Ok(Process {
-            stream: Stream::new(stdout, stdin),
-            stderr: Stream::read_only(stderr),
-            id: child.id().ok_or_else(closed)?,
-            #[cfg(windows)]
-            handle: child.raw_handle().ok_or_else(closed)? as isize,
-            exit: Box::pin(async move { child.wait().await }),
-        })
+        let id = child.id().ok_or_else(closed)?;
+        #[cfg(windows)]
+        let handle = child.raw_handle().ok_or_else(closed)? as isize;
+        let exit = Box::pin(async move { child.wait().await });
+        let process = Process::new(Stream::new(stdout, stdin), Stream::read_only(stderr), exit, id);
+        #[cfg(windows)]
+        let process = process.handle(handle);
+        Ok(process)
     }
 
     fn drive(&self, stream: Stream, endpoint: Arc<dyn Endpoint>) -> BoxFuture<()> {

@@ -81,15 +81,8 @@ impl Runtime for Scarce {
     }
 
     fn spawn_process(&self, command: &Command) -> io::Result<Process<Self>> {
-        let threads = self.threads.spawn_process(command)?;
-        Ok(Process {
-            stream: threads.stream,
-            stderr: threads.stderr,
-            exit: threads.exit,
-            id: threads.id,
-            #[cfg(windows)]
-            handle: threads.handle,
-        })
+        let process = self.threads.spawn_process(command)?;
+        Ok(Process::new(process.stream, process.stderr, process.exit, process.id))
     }
 
     fn drive(&self, stream: Stream, endpoint: Arc<dyn Endpoint>) -> BoxFuture<()> {

@@ -59,7 +59,7 @@ impl Group {
         let mut limits = win32job::ExtendedLimitInfo::new();
         limits.limit_kill_on_job_close();
         let job = win32job::Job::create_with_limit_info(&limits).ok();
-        Self(job.filter(|job| job.assign_process(process.handle).is_ok()))
+        Self(job.filter(|job| process.handle.is_some_and(|handle| job.assign_process(handle).is_ok())))
     }
 
     /// A job cannot be asked; killing it closes it.
