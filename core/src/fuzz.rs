@@ -3,6 +3,8 @@
 //! Not part of the API. Each takes arbitrary bytes and panics where a property does not hold.
 
 use crate::wire::header_value;
+#[cfg(feature = "gzip")]
+use crate::wire::inflate;
 use crate::wire::jsonrpc::{self, Incoming, Message};
 use crate::wire::lines::{Line, Lines};
 use crate::wire::sse::{self, SseItem};
@@ -20,7 +22,7 @@ const ID_LIMIT: usize = 8;
 /// whole, and what was compressed comes back.
 #[cfg(feature = "gzip")]
 pub fn fuzz_inflate(data: &[u8]) {
-    use crate::wire::inflate::{Coding, gzip, inflate_pieces};
+    use crate::wire::inflate::Coding;
     use miniz_oxide::deflate::{compress_to_vec, compress_to_vec_zlib};
     use miniz_oxide::inflate::{decompress_to_vec, decompress_to_vec_zlib};
 
@@ -55,6 +57,39 @@ pub fn fuzz_inflate(data: &[u8]) {
                 .is_ok_and(|(plain, over)| { bytes.starts_with(&plain) && over == begun.is_empty() })
         );
     }
+}
+
+/// A body as a server compresses it.
+#[cfg(feature = "gzip")]
+pub(crate) fn gzip(plain: &[u8]) -> Vec<u8> {
+    let mut out = alloc::vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3];
+    out.extend(miniz_oxide::deflate::compress_to_vec(plain, 6));
+    out.extend(inflate::crc(0, plain).to_le_bytes());
+    out.extend((plain.len() as u32).to_le_bytes());
+    out
+}
+
+/// What comes out of bytes that come in pieces, and whether it may end there.
+#[cfg(feature = "gzip")]
+pub(crate) fn inflate_pieces(
+    coding: inflate::Coding,
+    bytes: &[u8],
+    piece: usize,
+) -> Result<(Vec<u8>, bool), String> {
+    let mut inflater = inflate::Inflater::new(coding);
+    let mut out = Vec::new();
+    for mut input in bytes.chunks(piece.max(1)) {
+        let mut room = [0; 7];
+        loop {
+            let count = inflater.next(&mut input, &mut room)?;
+            if count == 0 {
+                break;
+            }
+            out.extend_from_slice(room.get(..count).unwrap_or_default());
+        }
+        assert!(input.is_empty(), "nothing comes out as long as something is left");
+    }
+    Ok((out, inflater.is_complete()))
 }
 
 /// Reading: never takes what serde_json does not, and what it takes comes back the same when written.

@@ -1,7 +1,37 @@
 //! The runtime-neutral half of mcp-proto: typed handlers, handles, wakers and drop guards.
 //!
 //! Nothing here opens a socket. An adapter (`mcp-tokio`, `mcp-smol`, `mcp-blocking`) implements [`Runtime`]
-//! and re-exports the rest; whoever has another executor does the same.
+//! and re-exports the rest; whoever has another executor does the same: `runtime-smol/src/runtime.rs` in the repository is
+//! an example, in some hundred lines.
+//!
+//! # Where to look
+//!
+//! | to do | see |
+//! |---|---|
+//! | define a server | [`Server`], [`Tool`], [`Prompt`], [`Resource`], [`ResourceTemplate`] |
+//! | know and use the request that a handler serves | [`Context`] |
+//! | change what is there while it is served | [`Registry`], [`Bus`] |
+//! | call a server, or several | [`ClientBuilder`], [`Client`], [`Calls`], [`Options`], [`Group`] |
+//! | put this on another executor | [`Runtime`], [`ByteStream`] and [`pump`]; [`Pool`] for what blocks |
+//! | carry HTTP by a stack of your own | `Server::into_http_service`, `ExchangeHandle`; `ClientBuilder::exchanger` |
+//! | what went wrong | [`Error`], [`CallError`], [`Report`] |
+//!
+//! # Features
+//!
+//! | feature | brings |
+//! |---|---|
+//! | `http` (default) | Streamable HTTP, both sides |
+//! | `jsonschema` (default) | arguments and results are checked against JSON Schemas |
+//! | `seal` (default) | sealed request state: what a handler remembers while its user is asked |
+//! | `auth`, `es256` | clients that come by authorization themselves (OAuth); keys for `private_key_jwt` and DPoP |
+//! | `tls` | HTTPS for clients: rustls, with the certificate authorities of the system |
+//! | `gzip` | clients ask for compressed responses |
+//! | `llm` | tools as functions of language models |
+//! | `tracing` | one span a request, one event a report |
+//! | `http-types` | conversions of heads from and to the `http` crate |
+//!
+//! Ids such as `TOOL-07` are rules of the specification, ids such as `B38` faults that other implementations had: what each
+//! is stands in `tests/requirements.txt` and `tests/faults.txt` of the repository.
 #![forbid(unsafe_code)]
 
 mod around;

@@ -46,7 +46,24 @@
 //! | what went wrong | [`Error`], [`CallError`], [`Server::on_error`](mcp_driver::Server::on_error), [`ClientBuilder::on_diagnostic`] |
 //! | types of the protocol | [`model`] |
 //!
-//! `Client` and `Server` are those of `mcp_driver` on this runtime. Feature `tower` has a service for axum and the like.
+//! `Client` and `Server` are those of `mcp_driver` on this runtime.
+//!
+//! # Features
+//!
+//! | feature | brings |
+//! |---|---|
+//! | `http` (default) | Streamable HTTP, both sides |
+//! | `jsonschema` (default) | arguments and results are checked against JSON Schemas |
+//! | `seal` (default) | sealed request state: what a handler remembers while its user is asked |
+//! | `auth`, `es256` | clients that come by authorization themselves (OAuth); keys for `private_key_jwt` and DPoP |
+//! | `tls` | HTTPS for clients: rustls, with the certificate authorities of the system |
+//! | `gzip` | clients ask for compressed responses |
+//! | `llm` | tools as functions of language models |
+//! | `tracing` | one span a request, one event a report |
+//! | `tower` | the server as a service, to be mounted in axum or hyper |
+//!
+//! Ids such as `TOOL-07` are rules of the specification, ids such as `B38` faults that other implementations had: what each
+//! is stands in `tests/requirements.txt` and `tests/faults.txt` of the repository.
 #![forbid(unsafe_code)]
 
 mod runtime;

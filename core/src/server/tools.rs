@@ -206,10 +206,10 @@ fn check_input_schema(schema: &RawValue) -> Result<Vec<MirroredParam>, String> {
 fn warnings(name: &str) -> Vec<String> {
     let mut warnings = Vec::new();
     if name.len() > NAME {
-        warnings.push(alloc::format!("a tool's name should have at most {NAME} characters"));
+        warnings.push(alloc::format!("its name should have at most {NAME} characters"));
     }
     if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte)) {
-        warnings.push("a tool's name should be made of A-Z, a-z, 0-9, `_`, `-` and `.`".to_owned());
+        warnings.push(alloc::format!("its name `{name}` should be made of A-Z, a-z, 0-9, `_`, `-` and `.`"));
     }
     warnings
 }

@@ -214,7 +214,7 @@ fn gzip_header(bytes: &[u8]) -> Result<bool, ()> {
 }
 
 /// CRC-32 of what came before and of this.
-fn crc(before: u32, bytes: &[u8]) -> u32 {
+pub(crate) fn crc(before: u32, bytes: &[u8]) -> u32 {
     const TABLE: [u32; 256] = table();
     let step = |sum: u32, byte: &u8| {
         let index = (sum ^ u32::from(*byte)) & 0xff;
@@ -239,37 +239,10 @@ const fn table() -> [u32; 256] {
     table
 }
 
-/// A body as a server compresses it, for tests and fuzz targets.
-pub(crate) fn gzip(plain: &[u8]) -> Vec<u8> {
-    let mut out = alloc::vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3];
-    out.extend(miniz_oxide::deflate::compress_to_vec(plain, 6));
-    out.extend(crc(0, plain).to_le_bytes());
-    out.extend((plain.len() as u32).to_le_bytes());
-    out
-}
-
-/// The same: what comes out of bytes that come in pieces, and whether it may end there.
-pub(crate) fn inflate_pieces(coding: Coding, bytes: &[u8], piece: usize) -> Result<(Vec<u8>, bool), String> {
-    let mut inflater = Inflater::new(coding);
-    let mut out = Vec::new();
-    for mut input in bytes.chunks(piece.max(1)) {
-        let mut room = [0; 7];
-        loop {
-            let count = inflater.next(&mut input, &mut room)?;
-            if count == 0 {
-                break;
-            }
-            out.extend_from_slice(room.get(..count).unwrap_or_default());
-        }
-        assert!(input.is_empty(), "nothing comes out as long as something is left");
-    }
-    Ok((out, inflater.is_complete()))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::inflate_pieces as all;
     use super::*;
+    use crate::fuzz::{gzip, inflate_pieces as all};
     use miniz_oxide::deflate::{compress_to_vec, compress_to_vec_zlib};
 
     fn plain() -> Vec<u8> {

@@ -1,7 +1,7 @@
 //! Responses that are compressed.
 
 use super::*;
-use crate::wire::inflate::gzip;
+use crate::fuzz::gzip;
 use std::vec;
 
 fn compressed(kind: &str) -> ResponseHead {

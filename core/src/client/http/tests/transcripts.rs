@@ -191,7 +191,7 @@ fn listening_is_the_same_however_it_comes() {
 #[cfg(feature = "gzip")]
 #[test]
 fn decoding_is_the_same_however_it_comes() {
-    use crate::wire::inflate::gzip;
+    use crate::fuzz::gzip;
     let coded = |kind: &str| {
         let mut head = typed(kind);
         head.headers.push("Content-Encoding", "gzip");
