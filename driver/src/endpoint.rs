@@ -234,14 +234,14 @@ pub(crate) fn with_scratch<T>(read: impl FnOnce(&mut [u8]) -> T) -> T {
 /// Room to read into for a thread that blocks on one stream: as much as what comes needs, and little again as soon as
 /// little comes.
 #[derive(Debug, Default)]
-pub struct ReadBuffer(Vec<u8>);
+pub(crate) struct ReadBuffer(Vec<u8>);
 
 impl ReadBuffer {
     const LEAST: usize = 4 << 10;
     const MOST: usize = 64 << 10;
 
     /// Where the next read goes.
-    pub fn room(&mut self) -> &mut [u8] {
+    pub(crate) fn room(&mut self) -> &mut [u8] {
         if self.0.is_empty() {
             self.0.resize(Self::LEAST, 0);
         }
@@ -249,7 +249,7 @@ impl ReadBuffer {
     }
 
     /// What was read, `count` bytes. A read that fills the room is followed by one with more of it.
-    pub fn read<T>(&mut self, count: usize, take: impl FnOnce(&[u8]) -> T) -> T {
+    pub(crate) fn read<T>(&mut self, count: usize, take: impl FnOnce(&[u8]) -> T) -> T {
         let room = self.0.len();
         let taken = take(self.0.get(..count).unwrap_or_default());
         if count == room && room < Self::MOST {

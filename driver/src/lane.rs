@@ -21,11 +21,11 @@ const IDLE: u8 = 3;
 /// that a quick one costs no change of threads. Who is at it for longer than a millisecond or two loses the lead:
 /// another thread of the pool takes over, and others do the jobs that are left. Then no job waits for another, nor
 /// does input for jobs.
-pub struct Lane(Arc<Inner>);
+pub(crate) struct Lane(Arc<Inner>);
 
 /// Whether a thread still leads at the end of its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lead {
+pub(crate) enum Lead {
     /// It does, and has said all that it had to say.
     Here,
     /// It does, and has kept something back ([`Lane::keep_back`]).
@@ -81,13 +81,13 @@ impl fmt::Debug for Lane {
 impl Lane {
     /// A lane for jobs of this pool. Whoever leads takes input in turns ([`turn`](Self::turn)); `take_over` says what
     /// was kept back, and goes on like that on a thread of the pool, when the one before has lost the lead.
-    pub fn new(pool: &Pool, take_over: impl Fn() + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(pool: &Pool, take_over: impl Fn() + Send + Sync + 'static) -> Self {
         let (pool, take_over) = (Arc::downgrade(pool.shared()), Box::new(take_over));
         Self(Arc::new(Inner { pool, take_over, state: Mutex::default() }))
     }
 
     /// Takes input, and does the jobs that come of it.
-    pub fn turn(&self, input: impl FnOnce()) -> Lead {
+    pub(crate) fn turn(&self, input: impl FnOnce()) -> Lead {
         let turn = self.0.begin();
         let over = Over(INPUT.replace(Some(self.0.clone())));
         input();
@@ -105,7 +105,7 @@ impl Lane {
 
     /// Whether what this thread has to say may be kept back for what comes of further jobs of its turn. It is to be
     /// said when that has ended ([`Lead::Owing`]).
-    pub fn keep_back(&self) -> bool {
+    pub(crate) fn keep_back(&self) -> bool {
         // So that much is not kept back.
         const MOST: usize = 32;
         let (lane, turn) = JOBS.get();

@@ -37,6 +37,7 @@
 mod around;
 #[cfg(feature = "auth")]
 pub mod auth;
+mod blocking;
 mod bus;
 mod client;
 mod clock;
@@ -91,6 +92,7 @@ pub use mcp_proto::server::{Keyring, StateKey};
 pub use mcp_proto::time::{Instant, Now};
 
 pub use around::{Answer, AnswerKind, Next, Request};
+pub use blocking::{BlockingStream, drive_blocking};
 pub use bus::{Bus, ChangeListener, LocalBus};
 pub use client::*;
 pub use clock::Clock;
@@ -100,12 +102,11 @@ pub use context::{
     StepWork, Together, Unanswered,
 };
 pub use custom::{ForMethod, MethodResult, Notification};
-pub use endpoint::{ByteStream, Endpoint, ReadBuffer, Status, pump};
+pub use endpoint::{ByteStream, Endpoint, Status, pump};
 pub use environment::Inherit;
 pub use error::Error;
 pub use extensions::Extensions;
 pub use handler::{Arguments, Boxed, HandlerFor, Outcome, Takes};
-pub use lane::{Lane, Lead};
 pub use pool::Pool;
 pub use process::Command;
 pub use prompt::{ForPrompt, Prompt, PromptArguments};

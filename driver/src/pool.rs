@@ -13,7 +13,7 @@ use crate::runtime::Job;
 const LINGER: Duration = Duration::from_secs(10);
 
 /// Threads that may block, for runtimes ([`Runtime::spawn_blocking`](crate::Runtime::spawn_blocking)). A job never waits
-/// for another, but for a quick one ([`Lane`](crate::Lane)): where all threads are at work there is one more, so whoever
+/// for another, but for a quick one ([`drive_blocking`](crate::drive_blocking)): where all threads are at work there is one more, so whoever
 /// gives it jobs bounds them. Clones share the threads, which go at once when nobody can give them work any more.
 #[derive(Clone, Default)]
 pub struct Pool(Arc<Owner>);
@@ -60,7 +60,7 @@ struct State {
 
 impl Pool {
     /// Runs a job at once, on a thread that has nothing else to do: what another thread is at may take for ever. From
-    /// within the input of a [`Lane`](crate::Lane), it runs on this thread when that is over, or else soon on another.
+    /// what a stream that blocks has brought, it runs on this thread when that was taken, or else soon on another.
     ///
     /// # Errors
     /// The job itself, when the operating system starts no further thread.

@@ -67,7 +67,6 @@
 //! is stands in `tests/requirements.txt` and `tests/faults.txt` of the repository.
 #![forbid(unsafe_code)]
 
-mod link;
 mod listener;
 mod runtime;
 mod stream;

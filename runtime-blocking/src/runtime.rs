@@ -10,10 +10,9 @@ use std::time::Duration;
 
 use mcp_driver::{
     Blocking, BoxFuture, Clock, Command, Endpoint, Instant, Job, Limits, Now, Pool, Process, Promise,
-    Runtime, Stdio, block_on,
+    Runtime, Stdio, block_on, drive_blocking,
 };
 
-use crate::link::Link;
 use crate::listener::Listener;
 use crate::stream::Stream;
 use crate::timers::Timers;
@@ -45,14 +44,6 @@ impl fmt::Debug for Threads {
 }
 
 impl Threads {
-    pub(crate) fn timers(&self) -> &Timers {
-        &self.0.timers
-    }
-
-    pub(crate) fn pool(&self) -> &Pool {
-        &self.0.pool
-    }
-
     fn limits(&self) -> MutexGuard<'_, Limits> {
         self.0.limits.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -145,9 +136,8 @@ impl Runtime for Threads {
         Ok(process)
     }
 
-    /// Reads on the thread that polls the future first, and only returns when the stream is done.
+    /// Reads sockets on the thread that polls the future first, which only returns when the stream is done.
     fn drive(&self, stream: Stream, endpoint: Arc<dyn Endpoint>) -> BoxFuture<()> {
-        let runtime = self.clone();
-        Box::pin(async move { Link::drive(runtime, stream, endpoint) })
+        Box::pin(drive_blocking(self.clone(), self.0.pool.clone(), stream.0, endpoint))
     }
 }

@@ -6,21 +6,15 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_driver::Stdio;
+use mcp_driver::{BlockingStream, Stdio};
 
 /// A connected byte stream of two halves, either of which may be missing.
-pub struct Stream {
-    pub(crate) read: Box<dyn Read + Send>,
-    pub(crate) write: Box<dyn Write + Send>,
-    pub(crate) socket: Option<Arc<TcpStream>>,
-    /// Whether a write that blocks ends by itself: by a time limit, or because there is nobody else to serve.
-    pub(crate) bounded: bool,
-}
+pub struct Stream(pub(crate) BlockingStream);
 
 impl Stream {
     /// Two halves: anything that can be read and written. Dropping the writing half closes it.
     pub fn new(read: impl Read + Send + 'static, write: impl Write + Send + 'static) -> Self {
-        Self { read: Box::new(read), write: Box::new(write), socket: None, bounded: false }
+        Self(BlockingStream { read: Box::new(read), write: Box::new(write), socket: None, bounded: false })
     }
 
     pub(crate) fn read_only(read: impl Read + Send + 'static) -> Self {
@@ -34,13 +28,17 @@ impl Stream {
         // Shared and not cloned: each clone costs a descriptor.
         let socket = Arc::new(socket);
         let mut stream = Self::new(Reading(socket.clone()), Writing(socket.clone()));
-        stream.socket = Some(socket);
-        stream.bounded = true;
+        stream.0.socket = Some(socket);
+        // By its time limit.
+        stream.0.bounded = true;
         Ok(stream)
     }
 
     pub(crate) fn stdio(stdio: Stdio) -> Self {
-        Self { bounded: true, ..Self::new(stdio.input, stdio.output) }
+        let mut stream = Self::new(stdio.input, stdio.output);
+        // There is nobody else to serve.
+        stream.0.bounded = true;
+        stream
     }
 }
 

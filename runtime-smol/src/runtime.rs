@@ -10,10 +10,11 @@ use std::time::Duration;
 
 use async_io::{Async, Timer};
 use mcp_driver::{
-    BoxFuture, Clock, Command, Endpoint, Instant, Job, Now, Pool, Process, Runtime, Stdio, pump,
+    BoxFuture, Clock, Command, Endpoint, Instant, Job, Now, Pool, Process, Runtime, Stdio, drive_blocking,
+    pump,
 };
 
-use crate::stream::Stream;
+use crate::stream::{Kind, Stream};
 
 /// smol, on its global executor.
 #[derive(Clone, Debug)]
@@ -91,7 +92,7 @@ impl Runtime for Smol {
     }
 
     fn stdio(&self, stdio: Stdio) -> io::Result<Stream> {
-        Stream::stdio(stdio)
+        Ok(Stream::stdio(stdio))
     }
 
     fn spawn_process(&self, command: &Command) -> io::Result<Process<Self>> {
@@ -113,6 +114,11 @@ impl Runtime for Smol {
     }
 
     fn drive(&self, stream: Stream, endpoint: Arc<dyn Endpoint>) -> BoxFuture<()> {
-        Box::pin(pump(self.clone(), stream, endpoint))
+        match stream.0 {
+            Kind::Reactor(stream) => Box::pin(pump(self.clone(), stream, endpoint)),
+            Kind::Threads(stream) => {
+                Box::pin(drive_blocking(self.clone(), self.pool.clone(), stream, endpoint))
+            }
+        }
     }
 }

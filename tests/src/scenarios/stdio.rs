@@ -111,7 +111,8 @@ pub fn pipes_that_do_not_block_serve_as_well<K: Kit>(program: &str) {
     }
     let (child, _) = start::<K>(program, OwnedFd::from(theirs_in), OwnedFd::from(theirs_out));
     // More than fits into the socket, so that its answers find it full.
-    let requests = request(1, "echo", &format!(r#"{{"text":"{}"}}"#, "x".repeat(100_000))).repeat(20);
+    let arguments = format!(r#"{{"text":"{}"}}"#, "x".repeat(100_000));
+    let requests: String = (1..=20).map(|id| request(id, "echo", &arguments)).collect();
     let writing = std::thread::spawn(move || input.write_all(requests.as_bytes()).unwrap());
     let answers = BufReader::new(output).lines().map_while(Result::ok);
     assert_eq!(answers.filter(|line| line.contains("xxx")).count(), 20);
@@ -148,9 +149,11 @@ pub fn files_serve_as_pipes<K: Kit>(program: &str) {
 pub fn backpressure_loses_no_call<K: Kit>(program: &str) {
     // Room for one list at a time.
     let (mut child, _) = start_with::<K>(program, &["--transmit", "1000"], Stdio::piped(), Stdio::piped());
-    let list = format!(r#"{{"jsonrpc":"2.0","id":0,"method":"tools/list","params":{{{META}}}}}"#) + "\n";
+    let list =
+        |id| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list","params":{{{META}}}}}"#) + "\n";
+    let lists: String = (2..12).map(list).collect();
     let mut input = child.stdin.take().unwrap();
-    input.write_all((list.repeat(10) + &request(1, "echo", r#"{"text":"last"}"#)).as_bytes()).unwrap();
+    input.write_all((lists + &request(1, "echo", r#"{"text":"last"}"#)).as_bytes()).unwrap();
     let output = lines(child.stdout.take().unwrap());
     for _ in 0..10 {
         output.expect("tools");

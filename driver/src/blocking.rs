@@ -1,22 +1,87 @@
-//! A stream and the machine behind it: one thread reads and runs what is quick, whoever has something to say writes.
+//! A stream that blocks and the machine behind it: one thread reads and runs what is quick, whoever has something to say
+//! writes.
 
+use std::fmt;
+use std::future::poll_fn;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::task::{Context, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-use mcp_driver::{Done, End, Endpoint, Instant, Lane, Lead, Now, ReadBuffer, Runtime, Turn, waker_fn};
+use mcp_proto::head::End;
+use mcp_proto::time::{Instant, Now};
 
-use crate::runtime::Threads;
-use crate::stream::Stream;
-use crate::timers::Sleep;
+use crate::endpoint::{Endpoint, ReadBuffer};
+use crate::lane::{Lane, Lead};
+use crate::pool::Pool;
+use crate::runtime::{BoxFuture, Runtime};
+use crate::turn::{Done, Turn};
+use crate::wake::{Promise, waker_fn};
 
-pub(crate) struct Link {
-    runtime: Threads,
+/// A byte stream of the standard library, whose reads and writes block.
+pub struct BlockingStream {
+    /// What is read.
+    pub read: Box<dyn Read + Send>,
+    /// What is written to. Dropping it closes it.
+    pub write: Box<dyn Write + Send>,
+    /// The socket behind both, where there is one: shutting it down makes a read return, so the thread that drives the
+    /// stream may be the one that reads.
+    pub socket: Option<Arc<TcpStream>>,
+    /// Whether any thread may write, also one that others wait for: because a write that blocks ends by itself, or
+    /// because there is nobody else to serve.
+    pub bounded: bool,
+}
+
+impl fmt::Debug for BlockingStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BlockingStream").finish_non_exhaustive()
+    }
+}
+
+/// Moves bytes and time between a stream that blocks and a machine until the machine is finished. Jobs of the pool that
+/// come of what is read are done by the thread that reads, if they are quick: after a millisecond or two another thread reads on. A socket is read on the thread
+/// that polls this, which does not return before; anything else on a thread of its own.
+pub async fn drive_blocking<R: Runtime>(
+    runtime: R,
+    pool: Pool,
+    stream: BlockingStream,
+    endpoint: Arc<dyn Endpoint>,
+) {
+    let BlockingStream { read, write, socket, bounded } = stream;
+    let over = Promise::default();
+    let link = Arc::new_cyclic(|link: &Weak<Link<R>>| {
+        let next = link.clone();
+        Link {
+            runtime,
+            endpoint,
+            read: Mutex::new(Reading { stream: read, buffer: ReadBuffer::default() }),
+            lane: Lane::new(&pool, move || next.upgrade().iter().for_each(Link::take_over)),
+            write: Mutex::new(Some(Writing { stream: write, chunk: Vec::new() })),
+            socket,
+            bounded,
+            over: over.clone(),
+            reader: Mutex::new(None),
+            writing: Turn::default(),
+            timer: Mutex::new(None),
+            broken: AtomicBool::new(false),
+        }
+    });
+    // Waking a link means writing what it has.
+    link.endpoint.register(&waker(&link, Link::ask));
+    link.ask();
+    match link.socket {
+        Some(_) => link.read(),
+        None => link.read_aside(),
+    }
+    // What is still being answered is written by whoever answers; the stream stays open until then.
+    poll_fn(|cx| over.poll_take(cx.waker())).await;
+}
+
+struct Link<R> {
+    runtime: R,
     endpoint: Arc<dyn Endpoint>,
     /// Of whoever leads.
     read: Mutex<Reading>,
@@ -24,14 +89,13 @@ pub(crate) struct Link {
     /// Taken away when the writing half is closed.
     write: Mutex<Option<Writing>>,
     socket: Option<Arc<TcpStream>>,
-    /// Whether a write that blocks ends by itself, so that any thread may do it.
     bounded: bool,
-    /// Whoever waits for the machine to be finished.
-    driver: Thread,
+    /// The machine is finished, and all was written.
+    over: Promise<()>,
     /// Whoever waits for the machine to want input.
     reader: Mutex<Option<Thread>>,
     writing: Turn,
-    timer: Mutex<Option<(Instant, Sleep)>>,
+    timer: Mutex<Option<(Instant, BoxFuture<()>)>>,
     /// A write has failed.
     broken: AtomicBool,
 }
@@ -73,44 +137,9 @@ impl Writing {
     }
 }
 
-impl Link {
+impl<R: Runtime> Link<R> {
     /// When a timer is tried again for which there was no thread.
     const LATER: Duration = Duration::from_millis(100);
-
-    /// Returns when the machine is finished, or will be without reading.
-    pub(crate) fn drive(runtime: Threads, stream: Stream, endpoint: Arc<dyn Endpoint>) {
-        let Stream { read, write, socket, bounded } = stream;
-        let link = Arc::new_cyclic(|link: &Weak<Self>| {
-            let next = link.clone();
-            let take_over = move || next.upgrade().iter().for_each(Self::take_over);
-            Self {
-                lane: Lane::new(runtime.pool(), take_over),
-                runtime,
-                endpoint,
-                read: Mutex::new(Reading { stream: read, buffer: ReadBuffer::default() }),
-                write: Mutex::new(Some(Writing { stream: write, chunk: Vec::new() })),
-                socket,
-                bounded,
-                driver: thread::current(),
-                reader: Mutex::new(None),
-                writing: Turn::default(),
-                timer: Mutex::new(None),
-                broken: AtomicBool::new(false),
-            }
-        });
-        // Waking a link means writing what it has.
-        link.endpoint.register(&waker(&link, Self::ask));
-        link.ask();
-        match link.socket {
-            Some(_) => link.read(),
-            None => link.read_aside(),
-        }
-        // What is still being answered is written by whoever answers; the stream stays open until then.
-        while !link.endpoint.status().finished {
-            thread::park();
-        }
-        link.flush();
-    }
 
     /// Reads on a thread of its own: nothing can interrupt that, so it must not be waited for.
     fn read_aside(self: &Arc<Self>) {
@@ -149,7 +178,7 @@ impl Link {
                 Err(_) => Err(End::Broken),
             };
             let mut read = Some(read);
-            let lead = self.lane.turn(|| {
+            let mut lead = self.lane.turn(|| {
                 match (count, &mut read) {
                     (Ok(count), Some(read)) => {
                         read.buffer
@@ -162,12 +191,11 @@ impl Link {
                 read = None;
                 self.ask();
             });
-            match lead {
-                Lead::Lost => return,
-                Lead::Owing => self.ask(),
-                Lead::Here => {}
+            // What was kept back is written under watch, too.
+            while lead == Lead::Owing {
+                lead = self.lane.turn(|| self.ask());
             }
-            if count.is_err() {
+            if lead == Lead::Lost || count.is_err() {
                 return;
             }
         }
@@ -253,7 +281,7 @@ impl Link {
         }
         if status.finished {
             self.interrupt();
-            self.driver.unpark();
+            self.over.set(());
         }
         if self.arm(status.timeout.filter(|_| !status.finished)) {
             self.on_pool(Self::fire);
@@ -272,8 +300,8 @@ impl Link {
             return false;
         }
         let waker = waker(self, Self::due);
-        let mut sleep = self.runtime.timers().sleep_until(deadline);
-        let due = Pin::new(&mut sleep).poll(&mut Context::from_waker(&waker)).is_ready();
+        let mut sleep = self.runtime.sleep_until(deadline);
+        let due = sleep.as_mut().poll(&mut Context::from_waker(&waker)).is_ready();
         *timer = Some((deadline, sleep)).filter(|_| !due);
         due
     }
@@ -288,7 +316,7 @@ impl Link {
 }
 
 /// A waker that does something with a link, if that is still there.
-fn waker(link: &Arc<Link>, wake: impl Fn(&Arc<Link>) + Send + Sync + 'static) -> Waker {
+fn waker<R: Runtime>(link: &Arc<Link<R>>, wake: impl Fn(&Arc<Link<R>>) + Send + Sync + 'static) -> Waker {
     let link = Arc::downgrade(link);
     waker_fn(move || {
         if let Some(link) = link.upgrade() {
