@@ -193,7 +193,7 @@ pub struct Limits {
     pub connections: usize,
     /// Calls of blocking handlers that wait for a thread, and as many checks of tokens; of a client, as many look-ups of
     /// names and signatures of keys. Default 4,096; a further one is answered with an internal error, or 503, or fails.
-    /// Each counts among the requests in flight, and holds nothing any more when it is cancelled.
+    /// Each counts among the requests in flight, and holds nothing but its place any more when it is cancelled.
     pub blocking_jobs: usize,
     /// Blocking handlers of one server or client that run at one time, each on a thread, and as many blocking checks of
     /// tokens; of a client, as many look-ups of names and signatures of keys. Default 256; further ones wait for those of

@@ -147,6 +147,7 @@ macro_rules! parity {
             observe: methods_of_ones_own_are_served, methods_of_ones_own_fail_like_others, names_of_the_protocol_are_kept,
                 a_method_may_be_named_by_a_parameter, notifications_reach_their_listeners, extensions_of_the_client_are_known,
                 traces_are_read, hooks_go_around_every_request, a_hook_may_refuse, a_hook_sees_a_cancellation,
+                a_hook_starts_no_handler_of_a_cancelled_call,
                 hooks_may_panic_look_and_replace, a_client_may_leave_while_hooks_are_at_work, deprecated_features_are_said_once;
             schemas: arguments_that_do_not_fit_a_schema_by_hand_reach_no_handler,
                 a_type_is_checked_for_what_its_schema_adds, checks_of_arguments_can_be_switched_off,

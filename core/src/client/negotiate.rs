@@ -313,6 +313,9 @@ impl Negotiation {
                 self.counters += 1;
                 self.initialize(revision)
             }
+            // One that does not say so may be that, too, and answers `initialize` before the probe. Once is enough, as a
+            // legacy server that refuses everybody may be silent each time.
+            _ if self.silent && self.probes == 1 => self.probe(Revision::LATEST, false),
             _ => self.not_legacy(CallError::Server { error: error.clone(), status }),
         }
     }

@@ -173,6 +173,11 @@ impl CallState {
     pub(crate) fn wait_for_thread(self: &Arc<Self>, job: Job) {
         *self.lock_waiting() = Some(job);
         let waiting = Waiting(Arc::downgrade(self));
+        // A hook may start the handler of a call that was cancelled before. Looked at when the job is kept, as whoever
+        // cancels says so first and takes the job then.
+        if self.is_cancelled() {
+            return;
+        }
         self.outlet.spawn_blocking(Box::new(move || waiting.run()));
     }
 

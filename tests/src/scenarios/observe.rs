@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use mcp_driver::model::{ClientCapabilities, JsonMap, Meta, PromptArgument, TraceContext};
 use mcp_driver::proto::server::CustomMethod;
 use mcp_driver::{
-    Answer, Blame, CallError, Calls, Complete, Context, Custom, Era, EraChoice, ErrorObject, Json,
+    Answer, Blame, CallError, Calls, Complete, Context, Custom, Era, EraChoice, ErrorObject, Json, Limits,
     LoggingLevel, Next, Options, Prompt, Request, Resource, Server, Tool, ToolError, Typed,
 };
 use serde::{Deserialize, Serialize};
@@ -373,6 +373,53 @@ pub fn a_hook_sees_a_cancellation<K: Kit>(_: &str) {
         K::wait(client.close()).unwrap();
         running.join().unwrap();
     }
+}
+
+/// CAN-08: a hook that goes on after the client gave up starts no handler.
+pub fn a_hook_starts_no_handler_of_a_cancelled_call<K: Kit>(_: &str) {
+    let (tell, events) = Events::new();
+    let (gate, handled) = (Gate::default(), tell.clone());
+    let held = gate.clone();
+    let mut limits = Limits::default();
+    limits.blocking_threads = 1;
+    let server = Server::<K::Runtime>::new("watched", "1")
+        .limits(limits)
+        .tool(tool("work"), move |_: Json, _: Context| {
+            handled.tell("handled");
+            Ok("done")
+        })
+        .tool(tool("block"), |_: Json, _: Context| Ok("fine"))
+        .around(move |request: Request, next: Next| {
+            let (tell, held) = (tell.clone(), held.clone());
+            async move {
+                if request.name() != "work" {
+                    return next.run().await;
+                }
+                tell.tell("looks up");
+                held.wait().await;
+                let answer = next.run().await;
+                tell.tell(format!("ends: {}", answer.kind()));
+                answer
+            }
+        });
+    let (ours, theirs) = ends::<K>();
+    let running = background::<K, _>(move || K::wait(server.serve_stream(theirs)));
+    let client = K::wait(builder::<K>(EraChoice::Modern).stream(ours)).unwrap();
+    let abandon = {
+        let client = client.clone();
+        K::abandonable(move |options| client.call_tool_with("work", json!({}), options))
+    };
+    events.expect("looks up");
+    abandon();
+    // What is answered after it was sent after it.
+    assert_eq!(text::<K>(&client, "block"), "fine");
+    gate.open();
+    events.expect("ends: cancelled");
+    // The only thread takes one after the other.
+    assert_eq!(text::<K>(&client, "block"), "fine");
+    assert_eq!(events.others(), [""; 0]);
+    K::wait(client.close()).unwrap();
+    running.join().unwrap();
 }
 
 /// A hook that panics costs one request; a result is shown to a hook that asks, and may be replaced.

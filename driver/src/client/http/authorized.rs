@@ -55,8 +55,8 @@ impl Guarded {
                 continue;
             };
             // The token may have been taken back, or be another, by the time that the key has signed.
-            if !self.is_current(exchange) && self.http.hold(now, exchange) {
-                self.http.repeat(now, exchange);
+            if !self.is_current(exchange) {
+                self.begin_anew(now, exchange);
                 continue;
             }
             let fields = match outcome {
@@ -74,6 +74,17 @@ impl Guarded {
             return Some((exchange, request, head));
         }
         None
+    }
+
+    /// Lets a request begin anew whose token is not the one that there is.
+    pub(super) fn begin_anew(&mut self, now: Now, exchange: ExchangeId) {
+        self.forget(exchange);
+        if self.http.hold(now, exchange) {
+            self.http.repeat(now, exchange);
+        } else {
+            // Nobody waits for it, such as for a message that a call is cancelled.
+            self.http.handle_failed(now, exchange, "its token was taken back", true);
+        }
     }
 
     pub(super) fn refused(&mut self, now: Now, exchange: ExchangeId, head: &ResponseHead) -> Option<Step> {

@@ -4,6 +4,7 @@ use std::future::{Future, poll_fn};
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -40,9 +41,13 @@ impl Patience {
         if let Ok(address) = host.parse::<IpAddr>() {
             return Ok(vec![SocketAddr::new(address, port)]);
         }
-        let promise = Promise::default();
-        let (done, name) = (promise.clone(), host.to_owned());
+        let (promise, wanted) = (Promise::default(), Arc::new(()));
+        let (done, name, still_wanted) = (promise.clone(), host.to_owned(), Arc::downgrade(&wanted));
         let job = Box::new(move || {
+            // It may have waited for a thread longer than anybody for it.
+            if still_wanted.strong_count() == 0 {
+                return;
+            }
             let found = (name.as_str(), port).to_socket_addrs();
             done.set(found.map(Iterator::collect));
         });
@@ -53,6 +58,7 @@ impl Patience {
         }
         let found: Option<io::Result<Vec<SocketAddr>>> =
             within(runtime, self.time, poll_fn(|cx| promise.poll_take(cx.waker()))).await;
+        drop(wanted);
         match found {
             Some(found) => found.map_err(|error| format!("cannot look up {host}: {error}")),
             None => Err(format!("cannot look up {host}: no answer within {:?}", self.time)),

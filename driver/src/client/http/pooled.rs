@@ -118,12 +118,7 @@ impl Pooled {
         let stale: Vec<ExchangeId> = self.carriers.iter().filter_map(stale).collect();
         for exchange in stale {
             self.abort(guarded, now, exchange);
-            if guarded.http.hold(now, exchange) {
-                guarded.http.repeat(now, exchange);
-            } else {
-                // Nobody waits for it, such as for a message that a call is cancelled.
-                guarded.failed(now, exchange, "its token was taken back", true);
-            }
+            guarded.begin_anew(now, exchange);
         }
     }
 

@@ -70,6 +70,7 @@ fn a_late_answer_counts_however_it_comes() {
         "{'jsonrpc':'2.0','id':2,'result':{'protocolVersion':'2025-06-18','capabilities':{'tools':{}}}}";
     for (lines, revision) in [
         ([modern, refusal], Revision::LATEST),
+        ([refusal, modern], Revision::LATEST),
         ([modern, legacy], Revision::LATEST),
         ([legacy, modern], Revision::V2025_06_18),
     ] {
