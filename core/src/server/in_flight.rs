@@ -1,8 +1,8 @@
 //! The calls that are running: found by their own id from inside, by the request's id from outside.
 
 use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 
 use super::call::{Call, CallId, Progress, WriteResult, resource_not_found};
 use super::session::SessionState;
@@ -59,10 +59,10 @@ pub(super) enum Sequel {
     Listen(Box<(Listen, Subscription)>),
 }
 
-/// All running calls. Ids are given out in rising order, so the list is sorted by them.
+/// All running calls. Ids are given out in rising order, so the list is sorted by them; mostly the first is over first.
 #[derive(Debug, Default)]
 pub(super) struct InFlight {
-    running: Vec<Running>,
+    running: VecDeque<Running>,
     /// The length of the parameters, ids and tokens of all of them.
     size: usize,
     last: u64,
@@ -74,7 +74,7 @@ impl InFlight {
         let id = self.next();
         let size = call.text.len() + call.request.size() + call.token.as_ref().map_or(0, ProgressToken::size);
         self.size += size;
-        self.running.push(Running {
+        self.running.push_back(Running {
             id,
             request: call.request.clone(),
             revision: call.revision,
@@ -100,7 +100,7 @@ impl InFlight {
         target: Target,
     ) -> CallId {
         let id = self.next();
-        self.running.push(Running {
+        self.running.push_back(Running {
             id,
             request,
             revision,
@@ -128,7 +128,7 @@ impl InFlight {
 
     /// Whether a session may come of the call that began last. What would be the next one waits for that.
     pub(super) fn opens(&self) -> bool {
-        self.running.last().is_some_and(|running| matches!(running.sequel, Some(Sequel::Open(_))))
+        self.running.back().is_some_and(|running| matches!(running.sequel, Some(Sequel::Open(_))))
     }
 
     /// Whether something has to be first in the response.
@@ -188,29 +188,29 @@ impl InFlight {
     /// The call is over: takes it out. `None` for one that is unknown or over already.
     pub(super) fn finish(&mut self, id: CallId) -> Option<Running> {
         let place = self.place(id)?;
-        Some(self.remove(place))
+        self.remove(place)
     }
 
     /// Takes out the call that answers `request`.
     pub(super) fn cancel(&mut self, request: &RequestId) -> Option<Running> {
         let place = self.running.iter().position(|running| running.request == *request)?;
-        Some(self.remove(place))
+        self.remove(place)
     }
 
     /// The call that began first.
     pub(super) fn first(&self) -> Option<CallId> {
-        self.running.first().map(|running| running.id)
+        self.running.front().map(|running| running.id)
     }
 
     /// Takes out any call.
     pub(super) fn pop(&mut self) -> Option<Running> {
-        if self.running.is_empty() { None } else { Some(self.remove(0)) }
+        self.remove(0)
     }
 
-    fn remove(&mut self, place: usize) -> Running {
-        let running = self.running.remove(place);
+    fn remove(&mut self, place: usize) -> Option<Running> {
+        let running = self.running.remove(place)?;
         self.size -= running.size;
-        running
+        Some(running)
     }
 
     pub(super) fn contains(&self, request: &RequestId) -> bool {
