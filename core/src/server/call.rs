@@ -110,7 +110,8 @@ impl Call {
         }
     }
 
-    /// What the arguments lack, for a tool whose handler could not decode them; see [`ToolEntry::missing_arguments`].
+    /// What the arguments lack, for a tool whose handler could not decode them; see
+    /// [`ToolEntry::missing_arguments`](super::ToolEntry::missing_arguments).
     pub fn missing_arguments(&self) -> Vec<String> {
         match &self.target {
             Target::Tool(entry) => entry.missing_arguments(self.arguments()),
