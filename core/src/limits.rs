@@ -120,6 +120,9 @@ pub struct Limits {
     pub event_id: usize,
     /// Pages in one whole-collection call. Default 1,000; the error keeps what was read.
     pub pages: usize,
+    /// Items in one whole-collection call. Default 100,000, which can take [`pages`](Self::pages) messages; the error keeps
+    /// as many.
+    pub items: usize,
     /// Results of a server that a client keeps because it may. Default 1,024, at most
     /// [`cache_bytes`](Self::cache_bytes) together; the one that was used least recently gives way. With 0 none is.
     pub cache_entries: usize,
@@ -256,6 +259,7 @@ impl Default for Limits {
             restarts: 3,
             event_id: 1 << 10,
             pages: 1_000,
+            items: 100_000,
             cache_entries: 1_024,
             cache_bytes: 16 << 20,
             cache_ttl: Duration::from_secs(24 * 60 * 60),

@@ -20,7 +20,7 @@ fn run(options: ClientOptions, events: &Events) -> Result<(), Error> {
         Target::Sse(url) => builder.http_sse(url)?,
         Target::Command(command) => builder.spawn(command)?,
     };
-    Events::connected(client.details());
+    Events::connected(&client.details());
     for step in options.steps {
         match step {
             Step::ListTools => events.listed(client.list_tools()),

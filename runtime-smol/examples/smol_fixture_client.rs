@@ -23,7 +23,7 @@ async fn run(options: ClientOptions, events: &Events) -> Result<(), Error> {
         Target::Sse(url) => builder.http_sse(url).await?,
         Target::Command(command) => builder.spawn(command).await?,
     };
-    Events::connected(client.details());
+    Events::connected(&client.details());
     for step in options.steps {
         match step {
             Step::ListTools => events.listed(client.list_tools().await),

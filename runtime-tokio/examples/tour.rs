@@ -144,9 +144,8 @@ async fn calculate(client: &Client) -> Result<(), Error> {
 /// What one does with a server one does not know.
 async fn visit(client: &Client) -> Result<(), Error> {
     introduce(client);
-    if let Some(first) =
-        client.instructions().and_then(|text| text.lines().find(|line| !line.trim().is_empty()))
-    {
+    let instructions = client.instructions().unwrap_or_default();
+    if let Some(first) = instructions.lines().find(|line| !line.trim().is_empty()) {
         println!("  its instructions begin: {first}");
     }
     if client.capabilities().tools.is_none() {

@@ -76,7 +76,8 @@ macro_rules! parity {
                 modern_clients_over_http_are_asked_by_results;
             caching: a_ping_is_sent_each_time, what_is_fresh_is_not_asked_for, another_token_is_another_cache,
                 what_is_stale_stands_in_for_a_server_that_is_gone, a_listener_finds_nothing_of_before_a_change,
-                a_collection_begins_anew_when_its_cursor_is_refused;
+                a_collection_begins_anew_when_its_cursor_is_refused, a_server_that_offers_more_by_now_is_asked_for_it,
+                what_is_private_is_kept_for_credentials_of_ours_only;
             crowded: questions_end_in_time_however_many_wait, time_passes_however_many_handlers_block,
                 tokens_are_checked_however_many_handlers_block, threads_are_there_however_many_servers_block;
             groups: calls_find_the_server_that_is_meant, one_failing_server_does_not_take_the_rest_down,
@@ -91,7 +92,9 @@ macro_rules! parity {
             sealed: a_call_goes_on_wherever_its_key_is, a_state_is_for_its_audience, a_codec_of_ones_own_is_asked,
                 a_ring_without_keys_does_not_serve;
             options: a_collection_that_ends_early_keeps_what_was_read, what_is_not_offered_is_a_typed_error,
-                a_ping_is_answered_in_both_eras, the_level_of_logs_can_be_changed, a_trace_reaches_the_server;
+                a_ping_is_answered_in_both_eras, the_level_of_logs_can_be_changed, a_trace_reaches_the_server,
+                a_ping_and_a_level_have_options, metadata_of_a_client_reaches_the_server,
+                what_a_client_uses_of_the_deprecated_is_said_once;
             results: structured_content_is_checked_by_the_client, a_bad_definition_is_not_learned;
             rounds: a_state_is_checked_before_its_handler_runs, a_step_before_a_question_by_hand_is_done_once,
                 a_handler_may_do_without_what_a_client_lacks, nobody_is_asked_in_vain,
@@ -112,7 +115,7 @@ macro_rules! parity {
                 a_child_may_say_what_it_likes_and_outlives_who_started_it;
             connecting: a_string_says_where_a_server_is, a_file_of_servers_is_connected_to,
                 a_child_inherits_the_basics_of_the_environment, a_verdict_is_for_the_next_connection, a_command_is_a_target,
-                compressed_responses_are_read;
+                compressed_responses_are_read, details_are_those_of_the_present_session;
             dialing: a_server_that_takes_no_connection_is_given_up, a_flow_gives_up_whoever_takes_no_connection,
                 a_flow_that_is_over_asks_nobody_any_more;
             in_process: a_server_in_this_process_needs_no_stream, a_dropped_client_ends_its_server,

@@ -7,11 +7,13 @@ mod link;
 mod tests;
 
 use super::call::Call;
+use super::config::Config;
 use super::reply::RawReply;
 use super::request::Source;
 use crate::canonical::canonical;
 use crate::dialect::Revision;
 use crate::error::{ApiMisuse, CallError};
+#[cfg(doc)]
 use crate::limits::Limits;
 use crate::model::caching::{CacheScope, TtlMs};
 use crate::model::{Json, Meta};
@@ -212,6 +214,8 @@ impl Key {
 pub(super) struct Claim {
     key: Key,
     uri: Option<String>,
+    /// Whether its answer is kept.
+    kept: bool,
     /// Whether something stale may stand in for its answer.
     stale: bool,
     /// The state of affairs in which it was sent: what has changed since then may not be in its answer.
@@ -273,6 +277,8 @@ struct CacheLimits {
     bytes: usize,
     ttl: Duration,
     stale: Duration,
+    /// Whether what is private is kept.
+    private: bool,
 }
 
 /// Prints how much is kept.
@@ -293,13 +299,15 @@ struct Hints {
 
 impl Cache {
     /// An empty cache. What is stale is of use only where the server may be out of reach while the client goes on.
-    pub(super) fn new(limits: &Limits, stale: bool) -> Self {
+    pub(super) fn new(config: &Config, stale: bool) -> Self {
+        let limits = &config.limits;
         let stale = if stale { limits.cache_stale } else { Duration::ZERO };
         let limits = CacheLimits {
             entries: limits.cache_entries,
             bytes: limits.cache_bytes,
             ttl: limits.cache_ttl,
             stale,
+            private: config.cache_private,
         };
         let epochs = [0; Kind::ALL.len()];
         Self { entries: BTreeMap::new(), bytes: 0, uses: 0, epochs, authorization: 0, limits }
@@ -330,13 +338,15 @@ impl Cache {
             if hinted { result.decode().unwrap_or_default() } else { Hints::default() };
         let ttl = Duration::from(ttl).min(self.limits.ttl);
         let bytes = result.get().len() + claim.key.params.len() + OVERHEAD;
+        let private = scope == CacheScope::Private;
         let outdated = self.epoch(claim.key.kind) != claim.epoch
-            || (scope == CacheScope::Private && self.authorization != claim.authorization);
+            || (private && self.authorization != claim.authorization);
         if outdated || self.entries.get(&claim.key).is_some_and(|entry| entry.order > claim.order) {
             return Err(result);
         }
         self.remove(&claim.key);
-        if ttl.is_zero() || self.limits.entries == 0 || bytes > self.limits.bytes {
+        let may_be_kept = claim.kept && (self.limits.private || !private);
+        if !may_be_kept || ttl.is_zero() || self.limits.entries == 0 || bytes > self.limits.bytes {
             return Err(result);
         }
         while self.entries.len() >= self.limits.entries || self.bytes + bytes > self.limits.bytes {
@@ -447,9 +457,10 @@ impl Cache {
         entries.collect()
     }
 
-    fn claim(&self, key: Key, uri: Option<&str>, stale: bool, order: u64) -> Claim {
+    fn claim(&self, key: Key, uri: Option<&str>, used: CacheUse, order: u64) -> Claim {
+        let (kept, stale) = (used != CacheUse::Off, used == CacheUse::FreshOrStale);
         let (epoch, authorization) = (self.epoch(key.kind), self.authorization);
-        Claim { key, uri: uri.map(String::from), stale, epoch, authorization, order }
+        Claim { key, uri: uri.map(String::from), kept, stale, epoch, authorization, order }
     }
 
     /// A result that turned out not to be one of its method is not given to anybody else.

@@ -55,6 +55,13 @@ pub struct Config {
     pub authorize: bool,
     /// Whether results are kept for as long as the server allows. Default [`CacheUse::FreshOrStale`].
     pub cache: CacheUse,
+    /// Whether results that are only for whoever asked are among them. Default yes. No where the credentials of requests
+    /// are added by somebody else: nobody knows here when they are those of another.
+    pub cache_private: bool,
+    /// More entries for the `_meta` of every request, in both eras. [`CallOptions::meta`] has others for a call, which
+    /// take the place of those of the same name. Those that the protocol itself sets are left out, and so is, with a
+    /// diagnostic, what is no name.
+    pub meta: Meta,
     /// More fields for every HTTP request, such as `Authorization`. Those that the protocol itself sets are
     /// left out; `Mcp-Param-*` are among those in the modern era, and go out to legacy servers.
     pub headers: Headers,
@@ -77,6 +84,8 @@ impl Config {
             listen: false,
             authorize: false,
             cache: CacheUse::default(),
+            cache_private: true,
+            meta: Meta::new(),
             headers: Headers::new(),
         }
     }
@@ -162,6 +171,20 @@ impl Config {
     #[must_use]
     pub fn cache(mut self, cache: CacheUse) -> Self {
         self.cache = cache;
+        self
+    }
+
+    /// Sets whether results that are only for whoever asked are kept.
+    #[must_use]
+    pub fn cache_private(mut self, keep: bool) -> Self {
+        self.cache_private = keep;
+        self
+    }
+
+    /// Sets more entries for the `_meta` of every request.
+    #[must_use]
+    pub fn meta(mut self, meta: Meta) -> Self {
+        self.meta = meta;
         self
     }
 

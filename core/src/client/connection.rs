@@ -147,14 +147,19 @@ impl Connection {
         source: &impl Source,
         options: CallOptions,
     ) -> Result<CallId, CallError> {
-        self.link.admit(source, &options)?;
-        if let Some(call) = self.link.recall(now, source, &options) {
+        let judged = self.link.admit(now, source, &options)?;
+        if judged && let Some(call) = self.link.recall(now, source, &options) {
             return Ok(call);
         }
-        let Some(envelope) = self.link.envelope.take_if(|_| matches!(self.state, State::Open)) else {
+        let open = matches!(self.state, State::Open);
+        let Some(envelope) = self.link.envelope.take_if(|_| open && judged) else {
             let patience = self.link.patience(&options);
             let prepared = Prepared::new(source, options).map_err(unserializable)?;
-            return Ok(self.link.calls.wait(now, patience, prepared));
+            let call = self.link.calls.wait(now, patience, prepared);
+            if open {
+                self.rediscover(now);
+            }
+            return Ok(call);
         };
         let limit = self.link.config.limits.transmit;
         let started = if self.transmit().len() < limit {

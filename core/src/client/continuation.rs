@@ -3,6 +3,7 @@
 use super::answer::{InputResponse, Refusal};
 use super::call::{Call, name_of};
 use super::reply::RawReply;
+use super::rounds::unname_pages;
 use crate::dialect::Revision;
 use crate::error::{ApiMisuse, CallError, Full};
 use crate::model::input_required::{InputRequiredResult, InputResponses};
@@ -73,7 +74,12 @@ impl Continuation {
     ///
     /// When what was read back is none.
     pub fn input_required(&self) -> Result<InputRequiredResult, ApiMisuse> {
-        self.result.decode().map_err(|_| ApiMisuse::new("a continuation holds no input-required result"))
+        let mut asked: InputRequiredResult = self
+            .result
+            .decode()
+            .map_err(|_| ApiMisuse::new("a continuation holds no input-required result"))?;
+        unname_pages(&mut asked.input_requests);
+        Ok(asked)
     }
 
     /// The answers so far, by the names that the server gave.

@@ -22,7 +22,8 @@ use core::fmt;
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// The era is known and calls go out. Comes again when a lost legacy session was replaced by a new one.
+    /// The era is known and calls go out. Comes again when a lost legacy session was replaced by a new one, and when
+    /// a modern server says something else of itself.
     Connected(Arc<ServerDetails>),
     /// A call has ended; `take` gives its reply or error.
     Settled(CallId),

@@ -277,16 +277,19 @@ impl Http {
         if let State::Ending { error, .. } = &self.state {
             return Err(error.clone());
         }
-        self.link.admit(source, &options)?;
-        if let Some(call) = self.link.recall(now, source, &options) {
+        let judged = self.link.admit(now, source, &options)?;
+        if judged && let Some(call) = self.link.recall(now, source, &options) {
             return Ok(call);
         }
-        let envelope = self.link.envelope.take_if(|_| matches!(self.state, State::Open));
-        let Some(envelope) = envelope else {
+        let open = matches!(self.state, State::Open);
+        let Some(envelope) = self.link.envelope.take_if(|_| open && judged) else {
             let patience = self.link.patience(&options);
             let prepared = Prepared::new(source, options).map_err(unserializable)?;
             let id = self.link.calls.wait(now, patience, prepared);
             self.link.calls.delay(id, self.opening_waits(now));
+            if open {
+                self.rediscover(now);
+            }
             return Ok(id);
         };
         self.begin(now, source, options, envelope)
@@ -521,10 +524,8 @@ impl Http {
     /// A session was lost: opens another, in which calls go on.
     fn reopen(&mut self, now: Instant) {
         self.leave_session(now);
-        let offered = match self.link.envelope.take() {
-            Some(envelope) => envelope.revision(),
-            None => Revision::LATEST_LEGACY,
-        };
+        let envelope = self.link.envelope.take();
+        let offered = envelope.map_or(Revision::LATEST_LEGACY, |envelope| envelope.revision());
         let (negotiation, step) = Negotiation::again(self.link.config.era, offered);
         self.link.negotiation = negotiation;
         self.follow(now, step);

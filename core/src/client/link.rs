@@ -7,12 +7,13 @@ use super::calls::{CallId, Calls, Patience, Reply};
 use super::config::{CallOptions, Config};
 use super::definitions::{Definitions, Output};
 use super::details::ServerDetails;
+use super::discovery::Discovery;
 use super::event::{Event, Events, Progress};
 use super::level::Level;
 use super::negotiate::Negotiation;
 use super::offered::offered;
 use super::reply::{Around, Pending, RawReply};
-use super::request::{Envelope, Source};
+use super::request::{Envelope, Source, misnamed};
 use super::subscriptions::{About, Subscriptions};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Era;
@@ -40,6 +41,8 @@ pub(super) struct Link {
     pub(super) config: Arc<Config>,
     pub(super) negotiation: Negotiation,
     pub(super) details: Option<Arc<ServerDetails>>,
+    /// For how long it is judged by them.
+    pub(super) discovery: Discovery,
     /// How requests are written; `None` until the era is known.
     pub(super) envelope: Option<Envelope>,
     pub(super) calls: Calls,
@@ -62,14 +65,16 @@ impl Link {
         let definitions = Definitions::new(config.check_output != OutputCheck::Off);
         let calls = Calls::new(config.limits.in_flight);
         // Only over HTTP does a client outlive the server being out of reach.
-        let cache = Cache::new(&config.limits, http);
+        let cache = Cache::new(&config, http);
         let asks = Asks::new(config.limits.asked);
-        let events = Events::new(config.limits.notifications);
+        let mut events = Events::new(config.limits.notifications);
+        misnamed(&config.meta).for_each(|diagnostic| events.diagnose(diagnostic));
         let level = Level::new(config.log_level);
         Self {
             config,
             negotiation,
             details: None,
+            discovery: Discovery::default(),
             envelope: None,
             calls,
             cache,
@@ -84,11 +89,20 @@ impl Link {
         }
     }
 
-    /// Whether a call may be made now, or as soon as the era is known.
-    pub(super) fn admit(&self, source: &impl Source, options: &CallOptions) -> Result<(), CallError> {
+    /// Whether a call may be made now, or as soon as the era is known. False when it is to wait until the server has
+    /// introduced itself again: what speaks against it is of the past.
+    pub(super) fn admit(
+        &self,
+        now: Instant,
+        source: &impl Source,
+        options: &CallOptions,
+    ) -> Result<bool, CallError> {
         self.alive()?;
         self.calls.room()?;
-        self.possible(source, options)
+        match self.possible(source, options) {
+            Err(CallError::Unsupported { capability: Some(_), .. }) if self.is_outdated(now) => Ok(false),
+            possible => possible.map(|()| true),
+        }
     }
 
     /// Whether a call can be made, as far as the server is known yet.
@@ -154,6 +168,7 @@ impl Link {
             self.watched(&uri, outcome.as_ref().map(|_| ()).map_err(CallError::clone));
         }
         self.level_told(id, outcome.as_ref().map(|_| ()));
+        self.asked_again(id);
         if let Err(error) = &outcome {
             self.failed(id, error);
         }

@@ -42,6 +42,7 @@ mod connection;
 mod continuation;
 mod definitions;
 mod details;
+mod discovery;
 mod event;
 #[doc(hidden)]
 pub mod fuzz;

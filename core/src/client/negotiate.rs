@@ -382,6 +382,16 @@ impl Negotiation {
     }
 }
 
+/// A modern server as it has introduced itself again, if it still speaks `revision`.
+pub(super) fn introduced(result: &str, revision: Revision) -> Option<ServerDetails> {
+    let found: Discovered = serde_json::from_str(result).ok()?;
+    found
+        .supported_versions
+        .iter()
+        .any(|version| version == revision.as_str())
+        .then(|| found.details(revision))
+}
+
 fn broken(reason: String) -> CallError {
     CallError::Broken { reason, unsent: true }
 }

@@ -30,6 +30,8 @@ pub struct Pages<T> {
     /// Whether an empty or repeated cursor is the end.
     lenient: bool,
     limit: usize,
+    /// How many items are kept.
+    most: usize,
     read: usize,
     last: Option<Cursor>,
     restarted: bool,
@@ -40,7 +42,8 @@ impl<T> Pages<T> {
     /// No page yet, of a server that speaks `revision`.
     pub fn new(revision: Revision, config: &Config) -> Self {
         let lenient = revision.era() == Era::Legacy && config.leniency.endless_cursor;
-        Self { lenient, limit: config.limits.pages, read: 0, last: None, restarted: false, items: Vec::new() }
+        let (limit, most) = (config.limits.pages, config.limits.items);
+        Self { lenient, limit, most, read: 0, last: None, restarted: false, items: Vec::new() }
     }
 
     /// Adds a page, and says which one is next.
@@ -52,13 +55,23 @@ impl<T> Pages<T> {
     /// # Errors
     ///
     /// [`CallError::Invalid`] when there is another page after
-    /// [`Limits::pages`](crate::limits::Limits::pages). This page was added all the same.
+    /// [`Limits::pages`](crate::limits::Limits::pages), or another item after
+    /// [`Limits::items`](crate::limits::Limits::items). What fits of this page was added all the same.
     pub fn add(
         &mut self,
         page: impl IntoIterator<Item = T>,
         next: Option<Cursor>,
     ) -> Result<Option<Cursor>, CallError> {
-        self.items.extend(page);
+        let mut page = page.into_iter();
+        self.items.extend(page.by_ref().take(self.most.saturating_sub(self.items.len())));
+        if page.next().is_some() {
+            return Err(CallError::Invalid {
+                reason: format!(
+                    "the collection goes on after {} items; raise `Limits::items` to read more",
+                    self.most
+                ),
+            });
+        }
         self.read += 1;
         let Some(next) = next else { return Ok(None) };
         if self.lenient && (next.as_str().is_empty() || self.last.as_ref() == Some(&next)) {

@@ -2,11 +2,12 @@
 
 use super::call::Call;
 use super::config::{CallOptions, Config};
+use crate::diagnostic::Diagnostic;
 use crate::dialect::{Era, Revision};
 use crate::error::ApiMisuse;
 use crate::model::logging::LoggingLevel;
 use crate::model::meta::KeyFault;
-use crate::model::{In, Json, meta};
+use crate::model::{In, Json, Meta, meta};
 use crate::wire::jsonrpc::write_json;
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -148,6 +149,8 @@ pub(super) struct Envelope {
     /// Members of `_meta`, without braces; empty in the legacy era.
     fixed: String,
     pub(super) log_level: Option<LoggingLevel>,
+    /// What the application adds to every request.
+    meta: Meta,
 }
 
 impl Envelope {
@@ -169,7 +172,7 @@ impl Envelope {
                 }
             }
         }
-        Self { revision, fixed, log_level }
+        Self { revision, fixed, log_level, meta: shared(config) }
     }
 
     pub(super) const fn revision(&self) -> Revision {
@@ -238,6 +241,11 @@ impl Envelope {
         if let Some(level) = options.log_level.or(self.log_level).filter(|_| modern) {
             entry(out, start, meta::LOG_LEVEL, &level)?;
         }
+        for (key, value) in &self.meta {
+            if options.meta.get(key).is_none() {
+                entry(out, start, key, value)?;
+            }
+        }
         for (key, value) in &options.meta {
             if !is_ours(key) {
                 check_key(key)?;
@@ -261,6 +269,25 @@ fn check_key(key: &str) -> Result<(), ApiMisuse> {
             Err(ApiMisuse::new(message))
         }
     }
+}
+
+/// What an application adds to every request, as far as it can be sent.
+fn shared(config: &Config) -> Meta {
+    let mut meta = config.meta.clone();
+    for (key, _) in &config.meta {
+        if is_ours(key) || check_key(key).is_err() {
+            meta.remove(key);
+        }
+    }
+    meta
+}
+
+/// What of that can not, since it has no name.
+pub(super) fn misnamed(meta: &Meta) -> impl Iterator<Item = Diagnostic> {
+    let faults = meta.iter().filter_map(|(key, _)| check_key(key).err());
+    faults.map(|misuse| {
+        Diagnostic::new("client", format!("`Config::meta`: {}; it is left out", misuse.message))
+    })
 }
 
 /// The same request under another id, and with that as its progress token if it has one.
@@ -326,6 +353,8 @@ pub(super) fn initialize(out: &mut Vec<u8>, wire: i64, config: &Config, revision
         protocol_version: &'a str,
         capabilities: In<'a, crate::model::capabilities::ClientCapabilities>,
         client_info: In<'a, crate::model::lifecycle::Implementation>,
+        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+        meta: Option<Meta>,
     }
     let request = Request {
         jsonrpc: "2.0",
@@ -335,6 +364,7 @@ pub(super) fn initialize(out: &mut Vec<u8>, wire: i64, config: &Config, revision
             protocol_version: revision.as_str(),
             capabilities: In(revision, &config.capabilities),
             client_info: In(revision, &config.identity),
+            meta: Some(shared(config)).filter(|meta| !meta.is_empty()),
         },
     };
     // The vocabulary always serializes.

@@ -11,11 +11,13 @@ use super::event::{Event, Waiting};
 use super::link::Link;
 use super::request::{Envelope, Prepared, Source};
 use super::visits::{Visits, may_send_off};
+use crate::diagnostic::Diagnostic;
 use crate::dialect::Revision;
 use crate::error::{ApiMisuse, CallError, Full};
 use crate::model::Json;
 use crate::model::capabilities::ElicitationCapability;
-use crate::model::input_required::{InputRequiredResult, InputResponses};
+use crate::model::elicitation::ElicitRequestParams;
+use crate::model::input_required::{InputRequest, InputRequests, InputRequiredResult, InputResponses};
 use crate::model::result::ResultType;
 use crate::time::{Duration, Instant};
 use crate::wire::jsonrpc;
@@ -175,11 +177,16 @@ impl Link {
         let invalid = |reason: String| CallError::Invalid { reason };
         let asked: InputRequiredResult =
             jsonrpc::decode_at(raw.get(), "result").map_err(|error| invalid(error.message.into_owned()))?;
-        let InputRequiredResult { input_requests, request_state: state, .. } = asked;
+        let InputRequiredResult { mut input_requests, request_state: state, .. } = asked;
         if input_requests.is_empty() && state.is_none() {
             let reason =
                 "expected `inputRequests` or `requestState` in a result that asks for input, found neither";
             return Err(invalid(reason.to_owned()));
+        }
+        // It does not exist any more, and a handler is not to rely on it (ELIC-19).
+        if unname_pages(&mut input_requests) {
+            let text = "expected no `elicitationId` in what the server asks, found one; it is left out";
+            self.events.diagnose(Diagnostic::new("client", text));
         }
         let (Some(details), Some(origin)) = (self.details.as_deref(), self.calls.origin_mut(call)) else {
             return Ok(Some(raw.into()));
@@ -288,6 +295,15 @@ impl Link {
         self.goes_out(call, &prepared);
         Some((wire, prepared))
     }
+}
+
+/// Takes the names away that pages had in a revision before; whether there was any.
+pub(super) fn unname_pages(requests: &mut InputRequests) -> bool {
+    let pages = requests.values_mut().filter_map(|request| match request {
+        InputRequest::Elicit(ElicitRequestParams::Url(page)) => page.elicitation_id.take(),
+        _ => None,
+    });
+    pages.count() > 0
 }
 
 fn wait(idle: u32) -> Duration {

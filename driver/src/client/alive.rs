@@ -6,6 +6,7 @@ use mcp_proto::error::{ApiMisuse, CallError};
 use mcp_proto::model::LoggingLevel;
 
 use super::{AnyLink, Client, desk};
+use crate::deprecated::Deprecated;
 use crate::runtime::Runtime;
 
 /// `ping`, which a modern server does not have: it is asked to introduce itself.
@@ -40,9 +41,11 @@ impl<R: Runtime> Client<R> {
     /// in each later session.
     pub(super) fn set_log_level(&self, level: LoggingLevel) -> Result<(), CallError> {
         match &self.link.0 {
-            AnyLink::Line(link) => desk::set_log_level(link, level),
+            AnyLink::Line(link) => desk::set_log_level(link, level)?,
             #[cfg(feature = "http")]
-            AnyLink::Http(link) => desk::set_log_level(link, level),
+            AnyLink::Http(link) => desk::set_log_level(link, level)?,
         }
+        self.link.0.say(Deprecated::Logging);
+        Ok(())
     }
 }

@@ -151,11 +151,21 @@ pub trait Calls {
     }
 
     /// Asks whether the server is there: by `ping`, or in the modern era, which has none, by `server/discover`.
-    fn ping(&self) -> Self::Reply<()>;
+    fn ping(&self) -> Self::Reply<()> {
+        self.ping_with(Options::new())
+    }
+
+    /// Asks whether the server is there, with options. That of a cache is of no account: it is asked in any case.
+    fn ping_with(&self, options: Options) -> Self::Reply<()>;
 
     /// Asks for log messages from `level` on: a legacy server at once and at the beginning of each later session, a modern
     /// one with each request from now on. They go to [`ClientBuilder::on_log`](super::ClientBuilder::on_log).
-    fn set_level(&self, level: LoggingLevel) -> Self::Reply<()>;
+    fn set_level(&self, level: LoggingLevel) -> Self::Reply<()> {
+        self.set_level_with(level, Options::new())
+    }
+
+    /// Asks for log messages from `level` on, with options for the request to a legacy server. A modern one is sent none.
+    fn set_level_with(&self, level: LoggingLevel, options: Options) -> Self::Reply<()>;
 
     /// Sends a request of any method.
     fn request(&self, request: &Custom) -> Self::Reply<Json> {
@@ -188,14 +198,14 @@ impl<R: Runtime> Calls for Client<R> {
         self.runtime.run(Running::task(self.clone().read_all(page, split, options)))
     }
 
-    fn ping(&self) -> Self::Reply<()> {
-        self.start(&Alive(self.era()), Options::new().cache(CacheUse::Off))
+    fn ping_with(&self, options: Options) -> Self::Reply<()> {
+        self.start(&Alive(self.era()), options.cache(CacheUse::Off))
     }
 
-    fn set_level(&self, level: LoggingLevel) -> Self::Reply<()> {
+    fn set_level_with(&self, level: LoggingLevel, options: Options) -> Self::Reply<()> {
         let done = self.set_log_level(level);
         match (self.era(), done) {
-            (Era::Legacy, Ok(())) => self.start(&SetLevel(level), Options::new()),
+            (Era::Legacy, Ok(())) => self.start(&SetLevel(level), options),
             (_, done) => self.runtime.run(Running::task(async move { done })),
         }
     }

@@ -19,7 +19,7 @@ use super::calls::{CallFuture, Cancel, Options, Owner, ProgressHook};
 use super::subscription::{self, Listeners};
 use super::waiting::Wait;
 use crate::context::Report;
-use crate::deprecated::Said;
+use crate::deprecated::{Deprecated, Said};
 use crate::hook;
 use crate::runtime::Runtime;
 
@@ -211,6 +211,19 @@ pub(super) fn start<L: Link, C: Call>(link: &Arc<L>, call: &C, options: Options)
     };
     link.turn();
     CallFuture::new(link.clone(), started, watch)
+}
+
+/// What the server says of itself, as of now.
+pub(super) fn details<L: Link>(link: &Arc<L>) -> Option<Arc<ServerDetails>> {
+    link.lock().desk.details.clone()
+}
+
+/// Says that something is deprecated, the first time.
+pub(super) fn say<L: Link>(link: &Arc<L>, feature: Deprecated) {
+    let report = link.lock().desk.said.once(feature);
+    if let Some(report) = report {
+        link.hooks().report(&report);
+    }
 }
 
 /// Tells the server that the roots have changed.

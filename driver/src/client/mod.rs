@@ -30,11 +30,12 @@ use mcp_proto::dialect::{Era, Revision};
 use mcp_proto::error::{ApiMisuse, CallError};
 use mcp_proto::limits::Limits;
 use mcp_proto::model::{
-    ClientCapabilities, Implementation, Json, LoggingLevel, LoggingMessageNotificationParams,
+    ClientCapabilities, Implementation, Json, LoggingLevel, LoggingMessageNotificationParams, Meta,
     ServerCapabilities,
 };
 
 use crate::context::Report;
+use crate::deprecated::Deprecated;
 use crate::error::Error;
 use crate::hook;
 use crate::jobs::Jobs;
@@ -74,8 +75,8 @@ pub use waiting::Wait;
 #[derive(Clone)]
 pub struct Client<R: Runtime> {
     runtime: R,
-    details: Arc<ServerDetails>,
-    verdict: Verdict,
+    /// What the server said of itself at first.
+    first: Arc<ServerDetails>,
     config: Arc<Config>,
     roots: Option<Roots>,
     link: Arc<Closing<R>>,
@@ -155,39 +156,45 @@ impl<R: Runtime> Client<R> {
         ClientBuilder::<R>::of_this_program().in_process(server)
     }
 
-    /// Everything the server said about itself.
-    pub fn details(&self) -> &ServerDetails {
-        &self.details
+    /// Everything the server said about itself, as of now: a child that was started again, or another session of a legacy
+    /// server, may be another version of it, and a modern server may introduce itself again.
+    pub fn details(&self) -> Arc<ServerDetails> {
+        let present = match &self.link.0 {
+            AnyLink::Line(link) => desk::details(link),
+            #[cfg(feature = "http")]
+            AnyLink::Http(link) => desk::details(link),
+        };
+        present.unwrap_or_else(|| Arc::clone(&self.first))
     }
 
-    /// The revision that this connection speaks.
+    /// The revision that is spoken now.
     pub fn revision(&self) -> Revision {
-        self.details.revision
+        self.details().revision
     }
 
-    /// The era of that revision.
+    /// The era of that revision, which stays the same for as long as the connection.
     pub fn era(&self) -> Era {
-        self.details.era()
+        self.first.era()
     }
 
     /// How the server was found to speak, to be kept for the next connection to it: see [`ClientBuilder::verdict`].
     pub fn verdict(&self) -> Verdict {
-        self.verdict
+        self.link.0.verdict(self.revision())
     }
 
     /// The server's name and version, where it told them. A claim: for people to read, not to decide on.
-    pub fn server_info(&self) -> Option<&Implementation> {
-        self.details.info.as_ref()
+    pub fn server_info(&self) -> Option<Implementation> {
+        self.details().info.clone()
     }
 
-    /// What the server offers.
-    pub fn capabilities(&self) -> &ServerCapabilities {
-        &self.details.capabilities
+    /// What the server offers, as of now.
+    pub fn capabilities(&self) -> ServerCapabilities {
+        self.details().capabilities.clone()
     }
 
     /// How to use the server, in its own words.
-    pub fn instructions(&self) -> Option<&str> {
-        self.details.instructions.as_deref()
+    pub fn instructions(&self) -> Option<String> {
+        self.details().instructions.clone()
     }
 
     /// What is kept of results, because the server said for how long they may be: [`ClientBuilder::cache`].
@@ -242,6 +249,18 @@ impl<R: Runtime> Client<R> {
         }))
     }
 
+    /// Says once what is used of what is deprecated, now that it is known how the server speaks (VER-25).
+    fn say_deprecated(&self) {
+        let has_logging = self.first.capabilities.logging.is_some();
+        if self.config.log_level.is_some() && has_logging {
+            self.link.0.say(Deprecated::Logging);
+        }
+        #[cfg(feature = "http")]
+        if self.verdict().transport == Transport::HttpSse {
+            self.link.0.say(Deprecated::HttpSse);
+        }
+    }
+
     /// Closes the connection, which has begun when this returns.
     fn ending(&self) -> impl Future<Output = ()> + Send + 'static {
         let link = self.link.0.clone();
@@ -250,6 +269,9 @@ impl<R: Runtime> Client<R> {
     }
 
     fn start_call<C: Call>(&self, call: &C, options: Options) -> CallFuture<C::Reply> {
+        if options.call.log_level.is_some() && self.details().capabilities.logging.is_some() {
+            self.link.0.say(Deprecated::Logging);
+        }
         match &self.link.0 {
             AnyLink::Line(link) => desk::start(link, call, options),
             #[cfg(feature = "http")]
@@ -275,6 +297,15 @@ impl<R: Runtime> AnyLink<R> {
         }
     }
 
+    /// Says that something is deprecated, the first time.
+    fn say(&self, feature: Deprecated) {
+        match self {
+            Self::Line(link) => desk::say(link, feature),
+            #[cfg(feature = "http")]
+            Self::Http(link) => desk::say(link, feature),
+        }
+    }
+
     /// How the server speaks, which was found to be this revision.
     fn verdict(&self, revision: Revision) -> Verdict {
         let found = match self {
@@ -296,7 +327,7 @@ impl<R: Runtime> AnyLink<R> {
 
 impl<R: Runtime> fmt::Debug for Client<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client").field("details", &self.details).finish_non_exhaustive()
+        f.debug_struct("Client").field("details", &self.details()).finish_non_exhaustive()
     }
 }
 
@@ -432,6 +463,15 @@ impl<R: Runtime> ClientBuilder<R> {
     #[must_use]
     pub fn cache(mut self, cache: CacheUse) -> Self {
         self.config.cache = cache;
+        self
+    }
+
+    /// More entries for the `_meta` of every request, such as where it comes from; those of [`Options::meta`] take the place
+    /// of those of the same name. What the protocol itself sets is left out, and so is, with a diagnostic, what is no
+    /// name.
+    #[must_use]
+    pub fn meta(mut self, meta: Meta) -> Self {
+        self.config.meta = meta;
         self
     }
 

@@ -26,10 +26,11 @@ use crate::server::Server;
 
 impl<R: Runtime> ClientBuilder<R> {
     /// Has an HTTP client of your own send the requests, instead of connections that this library opens: see
-    /// [`Exchanger`].
+    /// [`Exchanger`]. Private results are not kept then, unless it says that it adds no credentials.
     #[cfg(feature = "http")]
     #[must_use]
     pub fn exchanger(mut self, exchanger: impl Exchanger) -> Self {
+        self.config.cache_private = !exchanger.adds_credentials();
         self.means.exchanger = Some(Arc::new(exchanger));
         self
     }
@@ -199,8 +200,9 @@ async fn connect<R: Runtime>(
     let link = Closing(link);
     match link.0.connected().await {
         Ok(details) => {
-            let verdict = link.0.verdict(details.revision);
-            Ok(Client { runtime, details, verdict, config, roots, link: Arc::new(link) })
+            let client = Client { runtime, first: details, config, roots, link: Arc::new(link) };
+            client.say_deprecated();
+            Ok(client)
         }
         Err(error) => {
             // Whoever hears of it may end the program at once, and a child must not outlive that.

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use mcp_driver::model::CacheScope;
 use mcp_driver::{
-    CacheUse, CallError, Calls, ClientBuilder, Context, EraChoice, Fetch, Freshness, Incomplete, Json,
-    ListTools, Options, Registry, Resource, Server, Tool, Traffic,
+    BoxFuture, CacheUse, CallError, Calls, ClientBuilder, Context, EraChoice, Exchanger, Fetch, Freshness,
+    Incomplete, Json, ListTools, Options, Outgoing, Registry, Resource, Response, Server, Tool, Traffic,
 };
 use serde_json::{Value, json};
 
-use super::scripted::{against, discovered, error, result};
+use super::scripted::{against, discovered, error, exchanging, result};
 use super::{Host, builder, hosted};
 use crate::kit::{Client, Kit};
 use crate::support::{Events, Gate};
@@ -208,4 +208,66 @@ pub fn a_collection_begins_anew_when_its_cursor_is_refused<K: Kit>(_: &str) {
         assert_eq!(sent.count("tools/list"), 4, "the first page was asked for again");
         K::wait(client.close()).unwrap();
     }
+}
+
+/// VER-23, CACHE-21: what a server said of itself is no reason to refuse a call once it is stale.
+pub fn a_server_that_offers_more_by_now_is_asked_for_it<K: Kit>(_: &str) {
+    let mut introductions = 0;
+    let server = move |request: &Value| match request["method"].as_str() {
+        Some("server/discover") => {
+            introductions += 1;
+            let offered = if introductions > 1 { json!({ "prompts": {} }) } else { json!({}) };
+            vec![discovered(request, offered)]
+        }
+        Some("prompts/list") => vec![result(request, json!({ "prompts": [{ "name": "greet" }] }))],
+        _ => vec![],
+    };
+    let sent = Sent::default();
+    let client = against::<K>(sent.watch::<K>(builder::<K>(EraChoice::Modern)), server).unwrap();
+    assert!(client.capabilities().prompts.is_none());
+    assert_eq!(K::wait(client.list_prompts()).unwrap().len(), 1);
+    assert!(client.capabilities().prompts.is_some());
+    let error = CallError::from(K::wait(client.list_resources()).unwrap_err());
+    assert!(matches!(error, CallError::Unsupported { capability: Some("resources"), .. }), "{error}");
+    assert_eq!((sent.count("server/discover"), sent.count("resources/list")), (3, 0));
+    K::wait(client.close()).unwrap();
+}
+
+/// An HTTP client that sends what it is given and nothing else.
+struct Plain<E>(E);
+
+impl<E: Exchanger> Exchanger for Plain<E> {
+    fn exchange(&self, request: Outgoing, response: Response) -> BoxFuture<()> {
+        self.0.exchange(request, response)
+    }
+
+    fn adds_credentials(&self) -> bool {
+        false
+    }
+}
+
+/// CACHE-18: an HTTP client of one's own may add a token that nobody else knows of, so what is private is not kept, unless
+/// it says that it does not.
+pub fn what_is_private_is_kept_for_credentials_of_ours_only<K: Kit>(_: &str) {
+    let _entered = K::enter();
+    let server = || {
+        exchanging(|request, _| {
+            let said = match request["method"].as_str() {
+                Some("server/discover") => discovered(request, json!({ "tools": {} })),
+                _ => result(request, json!({ "tools": [], "ttlMs": 60_000, "cacheScope": "private" })),
+            };
+            (200, None, Some(said))
+        })
+    };
+    let listed = |builder: ClientBuilder<K::Runtime>| {
+        let sent = Sent::default();
+        let client = K::wait(sent.watch::<K>(builder).http("https://h.test/mcp")).unwrap();
+        for _ in 0..2 {
+            assert_eq!(names::<K>(&client), Vec::<String>::new());
+        }
+        K::wait(client.close()).unwrap();
+        sent.count("tools/list")
+    };
+    assert_eq!(listed(builder::<K>(EraChoice::Modern).exchanger(server())), 2);
+    assert_eq!(listed(builder::<K>(EraChoice::Modern).exchanger(Plain(server()))), 1);
 }

@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mcp_driver::{
-    ClientBuilder, Command, Era, EraChoice, Error, Revision, ServerFile, Target, Traffic, Transport, Verdict,
+    Calls, ClientBuilder, Command, Era, EraChoice, Error, Revision, ServerFile, Target, Traffic, Transport,
+    Verdict,
 };
 use serde_json::json;
 
+use super::scripted::{exchanging, result};
 use super::{builder, host, hosted, spawn, text};
 use crate::kit::{Client, Kit, Server};
 use crate::rig;
@@ -200,5 +202,52 @@ fn compressing() -> String {
 pub fn compressed_responses_are_read<K: Kit>(_: &str) {
     let client = K::wait(builder::<K>(EraChoice::Auto).http(compressing())).unwrap();
     assert_eq!(text::<K>(&client, "any"), "x".repeat(50_000));
+    K::wait(client.close()).unwrap();
+}
+
+/// HTTPL-50: a session that takes the place of a lost one may be with another version of the server, and what is told of the
+/// server is what it said last.
+pub fn details_are_those_of_the_present_session<K: Kit>(_: &str) {
+    let _entered = K::enter();
+    let mut sessions = 0;
+    let server = exchanging(move |message, outgoing| {
+        let current = ["", "s-1", "s-2"][sessions];
+        match message["method"].as_str() {
+            Some("initialize") => {
+                sessions += 1;
+                let (session, revision, name, offered) = match sessions {
+                    1 => ("s-1", "2025-11-25", "first", json!({ "tools": {} })),
+                    _ => ("s-2", "2025-06-18", "second", json!({ "tools": {}, "prompts": {} })),
+                };
+                let said = json!({
+                    "protocolVersion": revision,
+                    "capabilities": offered,
+                    "serverInfo": { "name": name, "version": "1" },
+                    "instructions": name,
+                });
+                (200, Some(session), Some(result(message, said)))
+            }
+            // The first session is lost as soon as it is used.
+            Some("tools/list") if outgoing.head.headers.text("mcp-session-id") != Some("s-2") => {
+                assert_eq!(current, "s-1");
+                (404, None, None)
+            }
+            Some("tools/list") => (200, None, Some(result(message, json!({ "tools": [] })))),
+            Some(_) => (202, None, None),
+            None => (405, None, None),
+        }
+    });
+    let client =
+        K::wait(builder::<K>(EraChoice::Legacy).exchanger(server).http("http://h.test/mcp")).unwrap();
+    let told = |client: &Client<K>| {
+        let name = client.server_info().unwrap().name;
+        assert_eq!(client.instructions().as_ref(), Some(&name));
+        assert_eq!(client.details().info.as_ref().unwrap().name, name);
+        assert_eq!((client.verdict().revision, client.era()), (client.revision(), Era::Legacy));
+        (name, client.revision(), client.capabilities().prompts.is_some())
+    };
+    assert_eq!(told(&client), ("first".into(), Revision::V2025_11_25, false));
+    K::wait(client.list_tools()).unwrap();
+    assert_eq!(told(&client), ("second".into(), Revision::V2025_06_18, true));
     K::wait(client.close()).unwrap();
 }

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mcp_driver::model::TraceContext;
-use mcp_driver::{CallError, Calls, Context, LoggingLevel, Options, Tool};
+use mcp_driver::model::{Meta, TraceContext};
+use mcp_driver::{CallError, Calls, Canceller, Context, EraChoice, Json, LoggingLevel, Options, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -20,6 +20,7 @@ fn server<K: Kit>() -> Host<K> {
     let server = Server::<K>::new("options", "1")
         .on_error(|_| {})
         .page_size(2)
+        .http_sse("/sse", "/messages")
         .logging()
         .tool(Tool::new("log"), async |_: Nothing, cx: Context| {
             cx.log(LoggingLevel::Warning, "it happened");
@@ -100,5 +101,76 @@ pub fn a_trace_reaches_the_server<K: Kit>(_: &str) {
         let reply = K::wait(host.client(era).call_tool_with("trace", json!({}), options)).unwrap();
         assert_eq!(reply.text(), "Some(\"b7ad6b7169203331\")");
     }
+    host.end();
+}
+
+/// They are calls like others; a level that a modern server is told with each request needs none.
+pub fn a_ping_and_a_level_have_options<K: Kit>(_: &str) {
+    let host = server::<K>();
+    let cancelled = Canceller::new();
+    cancelled.cancel();
+    for era in ERAS {
+        let client = host.client(era);
+        let options = || Options::new().cancelled_by(&cancelled);
+        assert_eq!(K::wait(client.ping_with(options())), Err(CallError::Cancelled));
+        assert_eq!(K::wait(client.ping_with(Options::new())), Ok(()));
+        let level = K::wait(client.set_level_with(LoggingLevel::Info, options()));
+        assert_eq!(level, if era == EraChoice::Legacy { Err(CallError::Cancelled) } else { Ok(()) });
+        assert_eq!(K::wait(client.set_level_with(LoggingLevel::Info, Options::new())), Ok(()));
+    }
+    host.end();
+}
+
+/// TRACE-01: what a client adds to every request, but for calls with something else in its place.
+pub fn metadata_of_a_client_reaches_the_server<K: Kit>(_: &str) {
+    let host = server::<K>();
+    let parent = |digit: &str| format!("00-0af7651916cd43dd8448eb211c80319c-{}-01", digit.repeat(16));
+    let meta = |digit: &str| Meta::new().with("traceparent", Json::new(&parent(digit)).unwrap());
+    for era in ERAS {
+        let client = K::wait(builder::<K>(era).meta(meta("1")).http(&host.url)).unwrap();
+        for (options, digit) in [(Options::new(), "1"), (Options::new().meta(meta("2")), "2")] {
+            let reply = K::wait(client.call_tool_with("trace", json!({}), options)).unwrap();
+            assert_eq!(reply.text(), format!("Some(\"{}\")", digit.repeat(16)));
+        }
+    }
+    host.end();
+}
+
+/// VER-24, VER-25: what a client uses of what is deprecated works, and is said once for a connection, when it is used.
+pub fn what_a_client_uses_of_the_deprecated_is_said_once<K: Kit>(_: &str) {
+    let host = server::<K>();
+    let watched = |era: EraChoice| {
+        let (tell, reports) = Events::new();
+        (builder::<K>(era).on_diagnostic(move |report| tell.tell(report.to_string())), reports)
+    };
+    let about_logging = |reports: &Events| {
+        let texts = reports.others();
+        assert!(
+            texts.iter().all(|text| text.contains("logging is deprecated by revision 2026-07-28")),
+            "{texts:?}"
+        );
+        texts.len()
+    };
+    for era in ERAS {
+        let (builder, reports) = watched(era);
+        let client = K::wait(builder.http(&host.url)).unwrap();
+        call::<K>(&client, "c", json!({})).unwrap();
+        assert_eq!(about_logging(&reports), 0, "it is not used");
+        let options = Options::new().log_level(LoggingLevel::Info);
+        K::wait(client.call_tool_with("c", json!({}), options)).unwrap();
+        K::wait(client.set_level(LoggingLevel::Info)).unwrap();
+        assert_eq!(about_logging(&reports), 1);
+        let (builder, reports) = watched(era);
+        let client = K::wait(builder.on_log(LoggingLevel::Error, |_| {}).http(&host.url)).unwrap();
+        assert_eq!(about_logging(&reports), 1);
+        K::wait(client.set_level(LoggingLevel::Info)).unwrap();
+        assert_eq!(about_logging(&reports), 1);
+    }
+    let (builder, reports) = watched(EraChoice::Auto);
+    let client = K::wait(builder.http_sse(host.url.replace("/mcp", "/sse"))).unwrap();
+    call::<K>(&client, "c", json!({})).unwrap();
+    assert_eq!(reports.others().len(), 1, "{:?}", reports.others());
+    reports.expect("HTTP with SSE is deprecated since revision 2025-03-26");
+    drop(client);
     host.end();
 }

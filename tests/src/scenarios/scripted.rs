@@ -3,7 +3,11 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 
-use mcp_driver::{ClientBuilder, Error, Runtime};
+use std::future::{Ready, ready};
+use std::sync::Mutex;
+
+use mcp_driver::proto::head::ResponseHead;
+use mcp_driver::{ClientBuilder, End, Error, Outgoing, Response, Runtime};
 use serde_json::{Value, json};
 
 use crate::kit::{Client, Kit, background};
@@ -30,6 +34,29 @@ pub fn against<K: Kit>(
         }
     }));
     K::wait(builder.stream(stream.join()))
+}
+
+/// An HTTP client of one's own, of a server that answers each message with a status, a session and a message.
+pub fn exchanging<A>(answer: A) -> impl Fn(Outgoing, Response) -> Ready<()> + Send + Sync + 'static
+where
+    A: FnMut(&Value, &Outgoing) -> (u16, Option<&'static str>, Option<Value>) + Send + 'static,
+{
+    let answer = Mutex::new(answer);
+    move |outgoing, mut response| {
+        let message = serde_json::from_slice(outgoing.body()).unwrap_or_default();
+        let (status, session, body) = (answer.lock().unwrap())(&message, &outgoing);
+        let mut head = ResponseHead::new(status);
+        head.headers.push("Content-Type", "application/json");
+        if let Some(session) = session {
+            head.headers.push("Mcp-Session-Id", session);
+        }
+        response.head(head);
+        if let Some(body) = body {
+            response.body(body.to_string().as_bytes());
+        }
+        response.end(End::Complete);
+        ready(())
+    }
 }
 
 /// The result of a request.

@@ -1,20 +1,21 @@
 //! Where calls meet the cache.
 
-use super::{CacheUse, Freshness, Kept, Key, Kind};
+use super::{CacheUse, Claim, Freshness, Hints, Kept, Key, Kind};
 use crate::client::call::Discover;
 use crate::client::calls::{CallId, Reply};
 use crate::client::config::CallOptions;
 use crate::client::event::Event;
 use crate::client::link::Link;
-use crate::client::negotiate::Step;
+use crate::client::negotiate::{Step, introduced};
 use crate::client::request::Source;
 use crate::diagnostic::Diagnostic;
 use crate::error::CallError;
 use crate::model::resources::ResourceUriParams;
 use crate::model::{Json, Meta};
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 use alloc::boxed::Box;
 use alloc::format;
+use alloc::sync::Arc;
 use serde_json::value::RawValue;
 
 impl Link {
@@ -64,34 +65,60 @@ impl Link {
     /// A call goes out whose result may be kept.
     pub(in crate::client) fn claim(&mut self, call: CallId, source: &impl Source, options: &CallOptions) {
         let cache = self.cache_use(options);
-        if cache == CacheUse::Off || Kind::of(source.method()).is_none() {
+        let Some(kind) = Kind::of(source.method()) else { return };
+        // What the server says of itself counts whether it is kept or not.
+        if cache == CacheUse::Off && kind != Kind::Discover {
             return;
         }
         let Some(key) = self.key(source, options) else { return };
-        let stale = cache == CacheUse::FreshOrStale;
-        let claim = self.cache.claim(key, source.name(), stale, call.0);
+        let claim = self.cache.claim(key, source.name(), cache, call.0);
         self.calls.put_claim(call, Box::new(claim));
     }
 
     /// The complete result of a call has come.
     pub(in crate::client) fn arrived(&mut self, now: Instant, call: CallId, result: Json) -> Reply {
-        match self.calls.take_claim(call) {
-            Some(claim) => match self.cache.keep(now, *claim, result) {
-                Ok(kept) => Reply::Kept(kept, Freshness::New),
-                Err(result) => Reply::Came(result),
-            },
-            None => Reply::Came(result),
+        let Some(claim) = self.calls.take_claim(call) else { return Reply::Came(result) };
+        if claim.key.kind == Kind::Discover {
+            self.introduced(now, &claim, &result);
         }
+        match self.cache.keep(now, *claim, result) {
+            Ok(kept) => Reply::Kept(kept, Freshness::New),
+            Err(result) => Reply::Came(result),
+        }
+    }
+
+    /// A modern server has introduced itself again: by that it is judged from now on.
+    fn introduced(&mut self, now: Instant, claim: &Claim, result: &Json) {
+        let Some(known) = self.details.as_deref() else { return };
+        let is_older = claim.order < self.discovery.order || claim.authorization != self.cache.authorization;
+        let Some(details) = introduced(result.get(), known.revision).filter(|_| !is_older) else { return };
+        self.discovery.order = claim.order;
+        self.discovery.until = Some(self.holds_until(now, result));
+        if details != *known {
+            let details = Arc::new(details);
+            self.details = Some(Arc::clone(&details));
+            self.events.push(Event::Connected(details));
+        }
+    }
+
+    /// Until when the introduction of a modern server holds that has just come.
+    fn holds_until(&self, now: Instant, result: &Json) -> Instant {
+        let hints: Hints = result.decode().unwrap_or_default();
+        now + Duration::from(hints.ttl).min(self.config.limits.cache_ttl)
     }
 
     /// The negotiation was answered: the result of the probe may stand for a call that asks the same.
     pub(in crate::client) fn discovered(&mut self, now: Instant, step: &Step, result: Option<&RawValue>) {
         let (Step::Settled(details), Some(result)) = (step, result) else { return };
-        if details.revision.dialect().caching_hints && self.config.cache != CacheUse::Off {
-            let depth = self.config.limits.depth;
-            if let Some(key) = Key::of(&Discover, details.revision, &Meta::new(), depth) {
-                let claim = self.cache.claim(key, None, false, 0);
-                let _ = self.cache.keep(now, claim, result.into());
+        self.discovery.until = None;
+        if details.revision.dialect().caching_hints {
+            let (depth, result) = (self.config.limits.depth, Json::from(result));
+            self.discovery.until = Some(self.holds_until(now, &result));
+            if self.config.cache != CacheUse::Off
+                && let Some(key) = Key::of(&Discover, details.revision, &Meta::new(), depth)
+            {
+                let claim = self.cache.claim(key, None, CacheUse::Fresh, 0);
+                let _ = self.cache.keep(now, claim, result);
             }
         }
     }

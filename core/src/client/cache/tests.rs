@@ -1,6 +1,7 @@
 use super::*;
 use crate::client::lists::ListTools;
 use crate::client::resources::ReadResource;
+use crate::limits::Limits;
 use alloc::format;
 
 fn at(ms: u64) -> Instant {
@@ -10,7 +11,7 @@ fn at(ms: u64) -> Instant {
 fn cache(change: impl FnOnce(&mut Limits)) -> Cache {
     let mut limits = Limits::default();
     change(&mut limits);
-    Cache::new(&limits, true)
+    Cache::new(&crate::client::testing::config().limits(limits), true)
 }
 
 fn key(uri: &str) -> Key {
@@ -19,7 +20,7 @@ fn key(uri: &str) -> Key {
 
 /// Keeps what is at a URI; whether that was done.
 fn keep(cache: &mut Cache, uri: &str, ttl: &str, padding: usize) -> bool {
-    let claim = cache.claim(key(uri), Some(uri), true, 1);
+    let claim = cache.claim(key(uri), Some(uri), CacheUse::FreshOrStale, 1);
     let result = format!("{{\"contents\":[],\"ttlMs\":{ttl},\"x\":\"{}\"}}", "p".repeat(padding));
     cache.keep(at(0), claim, Json::parse(result).unwrap()).is_ok()
 }
@@ -86,7 +87,7 @@ fn what_is_stale_goes_when_it_is_of_no_use_to_anybody() {
 fn a_claim_and_a_cache_print_no_payload() {
     let mut cache = cache(|_| ());
     keep(&mut cache, "x:hush", "1000", 3);
-    let claim = cache.claim(key("x:hush"), Some("x:hush"), true, 1);
+    let claim = cache.claim(key("x:hush"), Some("x:hush"), CacheUse::FreshOrStale, 1);
     let printed = format!("{cache:?} {claim:?}");
     assert!(!printed.contains("hush") && !printed.contains("ppp"), "{printed}");
 }

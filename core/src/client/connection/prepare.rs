@@ -1,7 +1,9 @@
 //! Between the handshake and the first call.
 
 use super::{Connection, State};
+use crate::client::call::Discover;
 use crate::client::calls::{CallId, Reply};
+use crate::client::link::Link;
 use crate::error::CallError;
 use crate::time::Instant;
 
@@ -29,6 +31,27 @@ impl Connection {
             self.launch(now);
             self.link.hears();
             self.link.resume_listening();
+        }
+        if matches!(self.state, State::Open) && self.link.discovery.is_due() {
+            self.launch(now);
+        }
+    }
+
+    /// Asks the server to introduce itself again; what waits is judged then.
+    pub(super) fn rediscover(&mut self, now: Instant) {
+        if self.link.discovery.is_asked_for() {
+            return;
+        }
+        let Some(envelope) = self.link.envelope.take() else { return };
+        let begun = self.link.begin(now, &Discover, Link::asking_again(), &envelope, &mut self.out);
+        self.link.envelope = Some(envelope);
+        match begun {
+            Ok(call) => {
+                self.out.push(b'\n');
+                self.link.asks_again(call);
+            }
+            // It always serializes.
+            Err(_) => self.launch(now),
         }
     }
 

@@ -2,6 +2,7 @@ mod asks;
 mod bounds;
 mod cache;
 mod calls;
+mod discovery;
 mod features;
 mod level;
 mod negotiation;

@@ -3,7 +3,9 @@
 use super::exchange::Wake;
 use super::listen::WAIT;
 use super::{Http, State};
+use crate::client::call::Discover;
 use crate::client::calls::CallId;
+use crate::client::link::Link;
 use crate::error::CallError;
 use crate::time::Instant;
 
@@ -41,6 +43,22 @@ impl Http {
     pub(super) fn prepared(&mut self, now: Instant) {
         if matches!(self.state, State::Preparing { stream: None }) && self.link.level.told_by().is_none() {
             self.open(now);
+        }
+        if matches!(self.state, State::Open) && self.link.discovery.is_due() {
+            self.launch_waiting(now);
+        }
+    }
+
+    /// Asks the server to introduce itself again; what waits is judged then.
+    pub(super) fn rediscover(&mut self, now: Instant) {
+        if self.link.discovery.is_asked_for() {
+            return;
+        }
+        let Some(envelope) = self.link.envelope.take() else { return };
+        match self.begin(now, &Discover, Link::asking_again(), envelope) {
+            Ok(call) => self.link.asks_again(call),
+            // It always serializes.
+            Err(_) => self.launch_waiting(now),
         }
     }
 

@@ -5,6 +5,7 @@ mod cache;
 mod calls;
 #[cfg(feature = "gzip")]
 mod coded;
+mod discovery;
 mod headers;
 mod hostile;
 mod legacy;

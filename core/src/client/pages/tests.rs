@@ -3,6 +3,7 @@ use crate::client::testing;
 use crate::error::ErrorObject;
 use crate::leniency::Leniency;
 use crate::limits::Limits;
+use alloc::string::ToString;
 
 fn config(pages: usize) -> Config {
     testing::config().limits(Limits { pages, ..Limits::default() })
@@ -58,6 +59,23 @@ fn a_collection_that_never_ends_is_an_error_that_keeps_what_was_read() {
     all.add([0], Some("more".into())).unwrap();
     all.add([1], Some("more".into())).unwrap();
     assert_eq!(all.add([2], None).unwrap(), None);
+}
+
+/// B56, P06: however they come in pages; the error keeps as many as there may be.
+#[test]
+fn a_collection_has_so_many_items_and_no_more() {
+    let limits = || testing::config().limits(Limits { items: 3, ..Limits::default() });
+    let mut all = Pages::new(Revision::V2026_07_28, &limits());
+    assert!(all.add([0, 1], Some("more".into())).unwrap().is_some());
+    assert!(all.add([2], Some("more".into())).unwrap().is_some(), "as many as allowed");
+    assert_eq!(all.add([], None).unwrap(), None);
+    for page in [&[2, 3][..], &[2, 3, 4, 5]] {
+        let mut all = Pages::new(Revision::V2026_07_28, &limits());
+        all.add([0, 1], Some("more".into())).unwrap();
+        let error = all.add(page.iter().copied(), None).unwrap_err();
+        assert!(error.to_string().contains("`Limits::items`"), "{error}");
+        assert_eq!(all.items(), [0, 1, 2]);
+    }
 }
 
 /// CACHE-30: once, and only when a further page was refused for its cursor.

@@ -61,13 +61,15 @@ impl<'a> Entry<'a> {
             }
             (None, false, false) => Err(ServerFileError::new("expected `command` or `url`, found neither")),
             #[cfg(feature = "http")]
-            (Some("http" | "streamable-http" | "streamableHttp"), ..) => self.url(UrlKind::Http),
+            (Some("http" | "streamable-http" | "streamable_http" | "streamableHttp"), ..) => {
+                self.url(UrlKind::Http)
+            }
             #[cfg(feature = "http")]
             (Some("sse"), ..) => self.url(UrlKind::Sse),
             #[cfg(feature = "http")]
             (None, false, true) => self.url(UrlKind::Auto),
             #[cfg(not(feature = "http"))]
-            (Some("http" | "streamable-http" | "streamableHttp" | "sse") | None, ..) => {
+            (Some("http" | "streamable-http" | "streamable_http" | "streamableHttp" | "sse") | None, ..) => {
                 Err(ServerFileError::new("servers with a URL need the feature `http`").field("url"))
             }
             (Some("stdio"), true, true) => self.command().map(Target::Command),

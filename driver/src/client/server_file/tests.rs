@@ -53,6 +53,8 @@ fn a_url_has_a_kind_and_headers() {
         ("", UrlKind::Auto),
         (r#""type":"http","#, UrlKind::Http),
         (r#""type":"streamable-http","#, UrlKind::Http),
+        (r#""type":"streamable_http","#, UrlKind::Http),
+        (r#""type":"streamableHttp","#, UrlKind::Http),
         (r#""type":"sse","#, UrlKind::Sse),
     ] {
         let entry = format!(

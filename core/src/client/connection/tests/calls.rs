@@ -114,7 +114,9 @@ fn arguments_must_be_an_object() {
 /// INIT-13, VER-23
 #[test]
 fn what_the_server_does_not_offer_is_not_sent() {
-    let mut peer = Peer::modern();
+    let mut peer = Peer::new(config());
+    let probe = peer.one();
+    peer.result(&probe, &DISCOVERED.replace("'ttlMs':0", "'ttlMs':1000"));
     for error in [
         peer.connection.start(peer.now, &Ping, CallOptions::new()).map(drop).unwrap_err(),
         peer.connection

@@ -121,3 +121,39 @@ fn a_trace_travels_in_the_metadata() {
     let said = format!("\"_meta\":{{\"baggage\":\"a=b\",\"k\":{{}},\"traceparent\":\"{parent}\"}}");
     assert!(peer.one().contains(&said));
 }
+
+/// META-01: those of a client are in every request, from the first one on and in both eras; a call may have others in their
+/// place, and what the protocol sets is nobody's.
+#[test]
+fn metadata_of_a_client_is_in_every_request() {
+    let entry = |text: &str| Json::parse(json(text)).unwrap();
+    let meta = Meta::new()
+        .with("com.example/from", entry("'kiln'"))
+        .with("com.example/of", entry("1"))
+        .with("progressToken", entry("'p'"))
+        .with("io.modelcontextprotocol/protocolVersion", entry("'1999'"))
+        .with("x/y/z", entry("2"));
+    let ours = json("'com.example/from':'kiln','com.example/of':1");
+    for era in [EraChoice::Modern, EraChoice::Legacy] {
+        let mut peer = Peer::new(config().era(era).meta(meta.clone()));
+        let opening = peer.one();
+        assert!(opening.contains(&ours), "{opening}");
+        peer.result(&opening, if era == EraChoice::Modern { DISCOVERED } else { INITIALIZED });
+        peer.written();
+        assert_eq!(diagnostics(&peer.drain()), 1, "one is no name");
+        peer.start(&ListTools::new());
+        let line = peer.one();
+        assert!(line.contains(&ours), "{line}");
+        let options = CallOptions::new().meta(Meta::new().with("com.example/of", entry("3")));
+        peer.connection.start(peer.now, &ListTools::new(), options).unwrap();
+        let changed = peer.one();
+        assert!(changed.contains(&json("'com.example/from':'kiln','com.example/of':3")), "{changed}");
+        for line in [opening, line, changed] {
+            assert!(
+                !line.contains("1999") && !line.contains("progressToken") && !line.contains("x/y/z"),
+                "{line}"
+            );
+            assert_eq!(line.matches("_meta").count(), 1, "{line}");
+        }
+    }
+}

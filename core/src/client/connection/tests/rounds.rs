@@ -418,3 +418,36 @@ fn rounds_end_with_the_connection() {
         (0, 0, None)
     );
 }
+
+/// ELIC-19: there is no such name in this revision, so whoever is asked does not see one, and neither does who goes on by
+/// hand.
+#[test]
+fn a_page_of_a_modern_server_has_no_name() {
+    let capabilities =
+        ClientCapabilities::new().elicitation(ElicitationCapability::new().url(Json::empty_object()));
+    let mut peer = Peer::modern_with(super::config().capabilities(capabilities));
+    let page = "'p':{'method':'elicitation/create','params':\
+        {'mode':'url','message':'m','url':'https://h.example/','elicitationId':'e1'}}";
+    let is_named = |request: &InputRequest| match request {
+        InputRequest::Elicit(crate::model::elicitation::ElicitRequestParams::Url(page)) => {
+            page.elicitation_id.is_some()
+        }
+        other => panic!("{}", other.method()),
+    };
+    peer.start(&CallTool::new("t"));
+    let call = peer.one();
+    peer.result(&call, &asking(page));
+    let outputs = peer.drain();
+    assert_eq!(diagnostics(&outputs), 1);
+    let asked = outputs.iter().find_map(|output| match output {
+        Output::Event(Event::Asked(_, request)) => Some(request),
+        _ => None,
+    });
+    assert!(!is_named(asked.unwrap()));
+    let options = CallOptions::new().manual_input();
+    let by_hand = peer.connection.start(peer.now, &CallTool::new("t"), options).unwrap();
+    let call = peer.one();
+    peer.result(&call, &asking(page));
+    let (_, continuation) = peer.ended(&by_hand);
+    assert!(!is_named(&continuation.input_required().unwrap().input_requests["p"]));
+}

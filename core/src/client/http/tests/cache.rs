@@ -55,6 +55,15 @@ fn a_fresh_list_is_not_asked_for_again() {
     peer.start(&ListTools::new());
 }
 
+/// CACHE-18: where nobody knows whose answers they are, those for one only are not kept.
+#[test]
+fn what_is_private_is_kept_for_whoever_is_known_only() {
+    let mut peer = peer(config().cache_private(false));
+    fill(&mut peer, &ListTools::new(), PRIVATE);
+    fill(&mut peer, &ListTools::new(), PUBLIC);
+    hit(&mut peer, &ListTools::new());
+}
+
 /// CACHE-18: whoever has another token may be somebody else, whether or not a call waited for it.
 #[test]
 fn another_authorization_forgets_what_is_private() {

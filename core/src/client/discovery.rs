@@ -1,0 +1,64 @@
+//! For how long a modern server is judged by what it said of itself.
+//!
+//! It says so by the `ttlMs` of its introduction. What would be refused by one that is older waits until the server has
+//! introduced itself again, and is judged then; what can be made goes out all the while.
+//!
+//! <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching>
+
+use super::cache::CacheUse;
+use super::calls::CallId;
+use super::config::CallOptions;
+use super::link::Link;
+use crate::time::Instant;
+
+/// How old the introduction is, and how far a new one is under way.
+#[derive(Debug, Default)]
+pub(super) struct Discovery {
+    /// Until when it holds; `None` for as long as the connection, as in the legacy era.
+    pub(super) until: Option<Instant>,
+    /// Of two introductions under way at once, the one that was asked for later is the newer one.
+    pub(super) order: u64,
+    /// The call that asks for another, for as long as others wait for it.
+    asking: Option<CallId>,
+    /// It has ended, and the others are to be judged.
+    due: bool,
+}
+
+impl Discovery {
+    /// Whether somebody waits for another introduction already.
+    pub(super) const fn is_asked_for(&self) -> bool {
+        self.asking.is_some()
+    }
+
+    /// Whether those that waited for it are to be judged now; they are, once this was looked at.
+    pub(super) const fn is_due(&mut self) -> bool {
+        core::mem::replace(&mut self.due, false)
+    }
+}
+
+impl Link {
+    /// Whether what the server said of itself need not hold any more: it is too old, or of a process or session that is
+    /// gone.
+    pub(super) fn is_outdated(&self, now: Instant) -> bool {
+        self.envelope.is_none() || self.discovery.until.is_some_and(|until| until <= now)
+    }
+
+    /// How the server is asked again.
+    pub(super) fn asking_again() -> CallOptions {
+        CallOptions::new().cache(CacheUse::Refresh)
+    }
+
+    /// This is the call that does.
+    pub(super) fn asks_again(&mut self, call: CallId) {
+        self.calls.forget(call);
+        self.discovery.asking = Some(call);
+    }
+
+    /// A call has ended; if it was that one, however it ended, the others wait no longer.
+    pub(super) fn asked_again(&mut self, call: CallId) {
+        if self.discovery.asking == Some(call) {
+            self.discovery.asking = None;
+            self.discovery.due = true;
+        }
+    }
+}
