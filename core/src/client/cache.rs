@@ -345,8 +345,8 @@ impl Cache {
             return Err(result);
         }
         self.remove(&claim.key);
-        let may_be_kept = claim.kept && (self.limits.private || !private);
-        if !may_be_kept || ttl.is_zero() || self.limits.entries == 0 || bytes > self.limits.bytes {
+        let unknown = private && !self.limits.private;
+        if unknown || ttl.is_zero() || self.limits.entries == 0 || bytes > self.limits.bytes {
             return Err(result);
         }
         while self.entries.len() >= self.limits.entries || self.bytes + bytes > self.limits.bytes {

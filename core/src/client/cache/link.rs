@@ -81,6 +81,9 @@ impl Link {
         if claim.key.kind == Kind::Discover {
             self.introduced(now, &claim, &result);
         }
+        if !claim.kept {
+            return Reply::Came(result);
+        }
         match self.cache.keep(now, *claim, result) {
             Ok(kept) => Reply::Kept(kept, Freshness::New),
             Err(result) => Reply::Came(result),
@@ -152,7 +155,7 @@ impl Link {
         let claim = self.calls.take_claim(call);
         match error {
             CallError::Server { error, .. } => {
-                if let Some(claim) = claim {
+                if let Some(claim) = claim.filter(|claim| claim.kept) {
                     self.cache.refused(&claim, error.code);
                 }
             }

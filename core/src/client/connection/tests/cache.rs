@@ -203,3 +203,12 @@ fn nothing_stale_is_kept_for_a_byte_stream() {
     assert!(matches!(peer.connection.take(&pending), Some(Err(CallError::TimedOut { .. }))));
     assert!(peer.connection.cache(peer.now).iter().all(|entry| entry.method != "tools/list"));
 }
+
+/// Whoever asks without the cache leaves what is kept as it is.
+#[test]
+fn a_call_without_the_cache_takes_nothing_out_of_it() {
+    let mut peer = peer(config());
+    let introduced = "{'supportedVersions':['2026-07-28'],'capabilities':{'tools':{}}}";
+    assert!(asks_with(&mut peer, &Discover, CallOptions::new().cache(CacheUse::Off), introduced));
+    assert!(!asks(&mut peer, &Discover));
+}
