@@ -5,6 +5,7 @@ use std::fmt;
 use std::future::poll_fn;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::task::{Context, Waker};
@@ -144,7 +145,7 @@ impl<R: Runtime> Link<R> {
     /// Reads on a thread of its own: nothing can interrupt that, so it must not be waited for.
     fn read_aside(self: &Arc<Self>) {
         let link = self.clone();
-        let reading = thread::Builder::new().name("mcp-read".into()).spawn(move || link.read());
+        let reading = thread::Builder::new().name("mcp-read".into()).spawn(move || link.read_on());
         if reading.is_err() {
             self.endpoint.handle_end(self.runtime.now(), End::Broken);
             self.ask();
@@ -154,7 +155,15 @@ impl<R: Runtime> Link<R> {
     /// Whoever has read so far is at something that takes long.
     fn take_over(self: &Arc<Self>) {
         self.ask();
-        self.read();
+        self.read_on();
+    }
+
+    /// Reads on another thread than that which drives the stream: a panic there would be noticed by nobody.
+    fn read_on(self: &Arc<Self>) {
+        if catch_unwind(AssertUnwindSafe(|| self.read())).is_err() {
+            self.endpoint.handle_end(self.runtime.now(), End::Broken);
+            self.ask();
+        }
     }
 
     /// Reads until there is nothing more to read, or another thread does.
@@ -281,6 +290,7 @@ impl<R: Runtime> Link<R> {
         }
         if status.finished {
             self.interrupt();
+            self.endpoint.over();
             self.over.set(());
         }
         if self.arm(status.timeout.filter(|_| !status.finished)) {

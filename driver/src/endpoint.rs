@@ -37,6 +37,10 @@ pub trait Endpoint: Send + Sync + 'static {
     /// Asks for a wake-up whenever [`transmit`](Self::transmit) or [`status`](Self::status) may have changed
     /// other than through the stream itself.
     fn register(&self, waker: &Waker);
+
+    /// The machine is finished, and all was written or lost. Whoever drives it may say so before that ends, as one of its
+    /// threads may be elsewhere.
+    fn over(&self) {}
 }
 
 /// What a machine wants of its stream.

@@ -6,6 +6,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread;
 use std::time::Duration;
 
 use crate::pool::{Pool, Shared};
@@ -126,7 +127,10 @@ struct Over(Option<Arc<Inner>>);
 
 impl Drop for Over {
     fn drop(&mut self) {
-        INPUT.set(self.0.take());
+        let lane = INPUT.replace(self.0.take());
+        if thread::panicking() {
+            lane.iter().for_each(|lane| lane.lock().step = Step::Idle);
+        }
     }
 }
 
@@ -181,7 +185,7 @@ impl Inner {
         let mut state = self.lock();
         let turn = state.turn;
         let same = state.seen.replace(turn) == Some(turn);
-        if state.step == Step::Idle {
+        if state.step == Step::Idle && state.jobs.is_empty() {
             state.idle = if same { state.idle + 1 } else { 0 };
             state.watched = state.idle < IDLE;
             return state.watched;
@@ -190,15 +194,18 @@ impl Inner {
         if !same {
             return true;
         }
-        if state.step == Step::Jobs {
-            let lane = self.clone();
-            // Without a further thread the lead stays where it is.
-            if pool.start(Box::new(move || (lane.take_over)())).is_ok() {
-                state.turn += 1;
-                state.step = Step::Idle;
+        match state.step {
+            Step::Jobs => {
+                let lane = self.clone();
+                // Without a further thread the lead stays where it is.
+                if pool.start(Box::new(move || (lane.take_over)())).is_ok() {
+                    state.turn += 1;
+                    state.step = Step::Idle;
+                }
             }
-        } else {
-            state.step = Step::LongInput;
+            Step::Input => state.step = Step::LongInput,
+            // Jobs for which there was no thread.
+            Step::LongInput | Step::Idle => {}
         }
         let left = Arc::new(Mutex::new(std::mem::take(&mut state.jobs)));
         if !spread(pool, &left) {

@@ -163,7 +163,8 @@ macro_rules! parity {
                 a_stateless_server_needs_no_session, a_server_may_answer_in_json_only;
             stopping: calls_without_a_connection_may_finish, calls_without_a_connection_are_given_up,
                 calls_without_a_connection_are_bounded, what_runs_too_long_is_given_up, a_stream_ends_with_its_result, stopping_is_bounded_by_itself,
-                stopping_does_not_wait_for_dead_peers, a_server_out_of_descriptors_recovers;
+                stopping_does_not_wait_for_dead_peers, a_connection_that_is_gone_has_no_place,
+                a_server_out_of_descriptors_recovers;
             streams: any_stream_carries_messages;
             subscriptions: a_registry_changes_a_server_that_serves, resources_and_templates_come_and_go,
                 changes_are_told_whatever_was_said_to_caches, each_list_and_resource_has_hints_of_its_own, a_change_with_a_fault_changes_nothing,

@@ -10,7 +10,7 @@ use mcp_proto::wire::http1::{ServerConnection, ServerOutput};
 use super::exchange::ExchangeHandle;
 use super::http::HttpService;
 use super::offer::Current;
-use super::stop::{Shutdown, StopState};
+use super::stop::{Presence, Shutdown, StopState};
 use crate::endpoint::{Endpoint, Status};
 use crate::extensions::Extensions;
 use crate::runtime::Runtime;
@@ -27,12 +27,14 @@ pub(super) fn serve<R: Runtime>(service: &Arc<HttpService<R>>, stop: &Arc<StopSt
         inner: Mutex::new(Inner { machine, exchange: None, current }),
         turn: Turn::default(),
         waker: WakerSlot::default(),
+        presence: Mutex::default(),
     });
     let presence = stop.enter(&connection);
+    *connection.present() = Some(presence);
     let gone = Gone(connection.clone());
     let driven = runtime.drive(stream, connection);
     runtime.spawn(Box::pin(async move {
-        let (_presence, _gone) = (presence, gone);
+        let _gone = gone;
         driven.await;
     }));
 }
@@ -42,6 +44,8 @@ struct Connection<R: Runtime> {
     inner: Mutex<Inner<R>>,
     turn: Turn,
     waker: WakerSlot,
+    /// Until it is over, which may be before whoever drives it has ended.
+    presence: Mutex<Option<Presence>>,
 }
 
 struct Inner<R: Runtime> {
@@ -63,6 +67,10 @@ enum Step {
 impl<R: Runtime> Connection<R> {
     fn lock(&self) -> MutexGuard<'_, Inner<R>> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn present(&self) -> MutexGuard<'_, Option<Presence>> {
+        self.presence.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Gives the machine an input, and the exchange what comes of it.
@@ -165,6 +173,7 @@ struct Gone<R: Runtime>(Arc<Connection<R>>);
 impl<R: Runtime> Drop for Gone<R> {
     fn drop(&mut self) {
         self.0.handle_end(self.0.service.now(), End::Broken);
+        self.0.over();
     }
 }
 
@@ -215,6 +224,11 @@ impl<R: Runtime> Endpoint for Connection<R> {
         if let Some(exchange) = &self.lock().exchange {
             exchange.wake_by(waker);
         }
+    }
+
+    fn over(&self) {
+        let presence = self.present().take();
+        drop(presence);
     }
 }
 

@@ -107,6 +107,23 @@ pub fn stopping_does_not_wait_for_dead_peers<K: Kit>(_: &str) {
     drop((writing, slow));
 }
 
+/// `Limits::accepted`: a connection whose client has left makes room for another, also where its handler blocks and does
+/// not hear of that.
+pub fn a_connection_that_is_gone_has_no_place<K: Kit>(_: &str) {
+    let host: Host<K> = host(|limits| limits.accepted = 1);
+    let (fields, body) = modern("block");
+    let mut raw = Raw::connect(&host.url);
+    raw.post(&fields, &body);
+    host.events.expect("started");
+    drop(raw);
+    let mut next = Raw::connect(&host.url);
+    let (fields, body) = modern("pid");
+    next.post(&fields, &body);
+    assert_eq!(next.answer().status, 200);
+    host.gate.open();
+    host.end();
+}
+
 /// Running out of descriptors ends nothing: who is connected is served, and the others as soon as there is room.
 pub fn a_server_out_of_descriptors_recovers<K: Kit>(program: &str) {
     let remote = Remote::start_by::<K>(program, "ulimit -n 32; exec \"$@\"");
