@@ -29,6 +29,12 @@ impl Change {
             Self::Resource(_) => "notifications/resources/updated",
         }
     }
+
+    /// Whether notifications of this method tell of one.
+    pub(crate) fn is_told_by(method: &str) -> bool {
+        let lists = [Self::Tools, Self::Prompts, Self::Resources];
+        method == "notifications/resources/updated" || lists.iter().any(|list| list.method() == method)
+    }
 }
 
 /// About what a notification has besides a URI.

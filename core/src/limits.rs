@@ -137,10 +137,11 @@ pub struct Limits {
     /// peer is not processed while more is waiting.
     pub transmit: usize,
     /// Notifications of changes that wait for one listener who reads slowly, besides 64 KiB that are on their
-    /// way; in a client also those that wait for an application. Default 1,024; a repeat takes the place of what it
-    /// repeats and is counted, and the oldest are lost.
+    /// way. Default 1,024; a repeat takes the place of what it repeats, and of more the oldest are lost. As many wait
+    /// for the application of a client, together with what the server logs, progress and diagnostics; there a repeat gives
+    /// way once all is full, and of the others the oldest are lost, those last that tell of a change. Both are counted.
     pub notifications: usize,
-    /// The same in bytes. Default 4 MiB.
+    /// The same in bytes. Default 4 MiB; a single one that is larger is lost, and no other for it.
     pub notification_bytes: usize,
     /// Nesting of subschemas in the schema of a tool. Default 64 levels; a tool with a deeper one is refused.
     pub schema_depth: usize,

@@ -4,15 +4,17 @@ use super::asks::AskId;
 use super::calls::CallId;
 use super::details::ServerDetails;
 use super::http::{ExchangeId, HttpRequest};
-use super::subscriptions::SubscriptionId;
+use super::subscriptions::{About, SubscriptionId};
+use crate::backlog::{Backlog, News, Room};
+use crate::change::Change;
 use crate::diagnostic::Diagnostic;
 use crate::error::CallError;
 use crate::head::ResponseHead;
+use crate::limits::Limits;
 use crate::model::Json;
 use crate::model::input_required::InputRequest;
 use crate::model::logging::LoggingMessageNotificationParams;
 use crate::time::Duration;
-use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -135,41 +137,32 @@ pub(super) enum Out {
 /// can send without being asked is bounded; the rest is as much as there are calls.
 #[derive(Debug)]
 pub(super) struct Events {
-    queue: VecDeque<Out>,
-    limit: usize,
-    unasked: usize,
-    dropped: u64,
+    waiting: Backlog<Waits>,
+    room: Room,
     closed: bool,
 }
 
 impl Events {
-    pub(super) const fn new(limit: usize) -> Self {
-        Self { queue: VecDeque::new(), limit, unasked: 0, dropped: 0, closed: false }
+    pub(super) fn new(limits: &Limits) -> Self {
+        Self { waiting: Backlog::default(), room: limits.into(), closed: false }
     }
 
     pub(super) fn push(&mut self, event: Event) {
-        if is_unasked(&event) {
-            if self.closed {
-                return;
-            }
-            if self.unasked >= self.limit {
-                self.dropped += 1;
-                return;
-            }
-            self.unasked += 1;
+        if self.closed && is_unasked(&event) {
+            return;
         }
         if matches!(event, Event::Closed(_)) {
             self.closed = true;
             if let Some(count) = self.count() {
-                self.unasked += 1;
-                self.queue.push_back(count);
+                let last = Waits { told_last: true, ..Waits::new(Out::Event(count)) };
+                self.waiting.push(last, self.room);
             }
         }
-        self.queue.push_back(Out::Event(event));
+        self.act(Out::Event(event));
     }
 
-    pub(super) fn act(&mut self, action: Out) {
-        self.queue.push_back(action);
+    pub(super) fn act(&mut self, out: Out) {
+        self.waiting.push(Waits::new(out), self.room);
     }
 
     pub(super) fn diagnose(&mut self, diagnostic: Diagnostic) {
@@ -177,38 +170,106 @@ impl Events {
     }
 
     pub(super) fn pop(&mut self) -> Option<Out> {
-        if let Some(out) = self.queue.pop_front() {
-            if let Out::Event(event) = &out {
-                self.unasked -= usize::from(is_unasked(event));
-            }
-            return Some(out);
+        match self.waiting.next() {
+            Some(waits) => Some(waits.out),
+            None => self.count().map(Out::Event),
         }
-        self.count()
     }
 
     /// Whether there is nothing to poll.
     pub(super) fn is_empty(&self) -> bool {
-        self.queue.is_empty() && self.dropped == 0
+        self.waiting.is_empty() && self.waiting.left_out() == (0, 0)
     }
 
     /// Nobody waits for an answer. Who has not heard of the question hears of neither, so that a server that asks and
     /// cancels fills no queue.
     pub(super) fn retract(&mut self, ask: AskId) {
-        let asked = |out: &Out| matches!(out, Out::Event(Event::Asked(id, _)) if *id == ask);
-        match self.queue.iter().position(asked) {
-            Some(place) => drop(self.queue.remove(place)),
-            None => self.queue.push_back(Out::Event(Event::Retracted(ask))),
+        let asked = |waits: &Waits| matches!(&waits.out, Out::Event(Event::Asked(id, _)) if *id == ask);
+        if self.waiting.remove(asked).is_none() {
+            self.push(Event::Retracted(ask));
         }
     }
 
-    /// How many were dropped since this was last told.
-    fn count(&mut self) -> Option<Out> {
-        let dropped = core::mem::take(&mut self.dropped);
-        (dropped > 0).then(|| {
-            let text =
-                format!("{dropped} notifications were dropped: `Limits::notifications` is {}", self.limit);
-            Out::Event(Event::Diagnostic(Diagnostic::new("client", text)))
-        })
+    /// How many were left out since this was last told.
+    fn count(&mut self) -> Option<Event> {
+        let (repeats, lost) = self.waiting.left_out();
+        if (repeats, lost) == (0, 0) {
+            return None;
+        }
+        self.waiting.forget_left_out();
+        let Room { number, bytes } = self.room;
+        let text = format!(
+            "the application hears too slowly: {repeats} notifications that repeat others were left out, {lost} lost \
+             (`Limits::notifications` is {number}, `Limits::notification_bytes` {bytes})"
+        );
+        Some(Event::Diagnostic(Diagnostic::new("client", text)))
+    }
+}
+
+/// Something that waits to be polled.
+struct Waits {
+    out: Out,
+    /// What a notification is about, where there may be several of its method.
+    about: Option<String>,
+    /// It tells what was left out, and behind it comes the end only.
+    told_last: bool,
+}
+
+impl Waits {
+    fn new(out: Out) -> Self {
+        let about = match &out {
+            Out::Event(Event::Notification { params: Some(params), .. }) => {
+                About::of(Some(params.as_ref())).subject()
+            }
+            _ => None,
+        };
+        Self { out, about, told_last: false }
+    }
+}
+
+/// About what each takes besides its texts.
+const ENVELOPE: usize = 256;
+const _: () = assert!(size_of::<Waits>() <= ENVELOPE);
+
+impl News for Waits {
+    fn is_repeated_by(&self, later: &Self) -> bool {
+        let (Out::Event(this), Out::Event(other)) = (&self.out, &later.out) else { return false };
+        match (this, other) {
+            (Event::Notification { method, params }, Event::Notification { method: again, params: anew }) => {
+                let same = self.about.is_some() || self.is_signal() || params == anew;
+                same && (method, &self.about) == (again, &later.about)
+            }
+            // Each report is further than the one before.
+            (Event::Progress(call, _), Event::Progress(again, _)) => call == again,
+            (Event::Diagnostic(this), Event::Diagnostic(again)) => this == again,
+            _ => false,
+        }
+    }
+
+    fn size(&self) -> usize {
+        let Out::Event(event) = &self.out else { return ENVELOPE };
+        let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let texts = match event {
+            Event::Progress(_, progress) => length(&progress.message),
+            Event::Log(LoggingMessageNotificationParams { logger, data, meta, .. }) => {
+                let meta: usize = meta.iter().map(|(key, value)| key.len() + value.get().len()).sum();
+                data.get().len() + length(logger) + meta
+            }
+            Event::Notification { method, params } => {
+                method.len() + params.as_ref().map_or(0, |params| params.get().len()) + length(&self.about)
+            }
+            Event::Diagnostic(diagnostic) => diagnostic.detail.len() + length(&diagnostic.request),
+            _ => 0,
+        };
+        ENVELOPE + texts
+    }
+
+    fn counts(&self) -> bool {
+        matches!(&self.out, Out::Event(event) if is_unasked(event)) && !self.told_last
+    }
+
+    fn is_signal(&self) -> bool {
+        matches!(&self.out, Out::Event(Event::Notification { method, .. }) if Change::is_told_by(method))
     }
 }
 

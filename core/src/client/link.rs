@@ -67,7 +67,7 @@ impl Link {
         // Only over HTTP does a client outlive the server being out of reach.
         let cache = Cache::new(&config, http);
         let asks = Asks::new(config.limits.asked);
-        let mut events = Events::new(config.limits.notifications);
+        let mut events = Events::new(&config.limits);
         misnamed(&config.meta).for_each(|diagnostic| events.diagnose(diagnostic));
         let level = Level::new(config.log_level);
         Self {

@@ -127,6 +127,15 @@ impl Subscription {
         self.ended.as_ref()
     }
 
+    /// How many notices wait to be taken, and about how many bytes they hold; at most [`Limits::notifications`] and
+    /// [`Limits::notification_bytes`].
+    ///
+    /// [`Limits::notifications`]: crate::limits::Limits::notifications
+    /// [`Limits::notification_bytes`]: crate::limits::Limits::notification_bytes
+    pub const fn waiting(&self) -> (usize, usize) {
+        self.backlog.waiting()
+    }
+
     /// How many notices were left out because they repeat others that wait, and how many were lost because too many
     /// wait. What was lost is told as [`Notice::Missed`].
     pub const fn left_out(&self) -> (u64, u64) {
@@ -488,7 +497,7 @@ impl Link {
     fn deliver(&mut self, id: SubscriptionId, notice: Notice) {
         let Some(entry) = self.subscriptions.entries.get_mut(&id) else { return };
         let (_, lost) = entry.backlog.left_out();
-        entry.backlog.push(notice, &self.config.limits);
+        entry.backlog.merge(notice, &self.config.limits);
         entry.missed |= entry.backlog.left_out().1 > lost;
         self.tell(id);
     }

@@ -156,7 +156,7 @@ impl Waiting {
     pub(super) fn keep_back(&mut self, ahead: bool, change: &Change, limits: &Limits) -> bool {
         let waits = ahead || !self.is_empty();
         if waits {
-            self.0.push(change.clone(), limits);
+            self.0.merge(change.clone(), limits);
         }
         waits
     }

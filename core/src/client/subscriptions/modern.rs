@@ -47,6 +47,11 @@ impl About {
         self.meta.as_ref()?.subscription.as_ref()?.as_i64()
     }
 
+    /// The task or resource that it is about.
+    pub(in crate::client) fn subject(self) -> Option<String> {
+        self.task.or(self.uri)
+    }
+
     /// The change that the notification tells of.
     pub(in crate::client) fn change(&self, method: &str) -> Option<Change> {
         Some(match method {
@@ -129,7 +134,7 @@ impl Link {
             None if !entry.wanted.extra.is_empty() => Notice::Other {
                 method: method.to_owned(),
                 params: params.map(Json::from),
-                about: about.task.or(about.uri),
+                about: about.subject(),
             },
             // The filter has changed, and the stream is still the one before.
             _ if entry.before.is_some() || entry.current != Some(wire) => return,

@@ -155,17 +155,145 @@ fn a_response_that_is_too_long_ends_its_call() {
     assert!(peer.connection.take(&other).unwrap().is_ok());
 }
 
+/// What waits when nobody has polled since those came, in short: what has changed, what was logged, what was counted.
+fn left(limits: Limits, news: &[&str]) -> Vec<String> {
+    let mut peer = Peer::modern_with(config().limits(limits));
+    let call = peer.start(&CallTool::new("a"));
+    let asked = peer.one();
+    peer.result(&asked, "{'content':[]}");
+    for it in news {
+        match it.split_once(' ') {
+            Some(("log", data)) => {
+                peer.says(&format!("{{'jsonrpc':'2.0','method':'notifications/message','params':{{'level':'info','data':'{data}'}}}}"));
+            }
+            Some((method, uri)) => {
+                peer.says(&format!(
+                    "{{'jsonrpc':'2.0','method':'notifications/{method}','params':{{'uri':'{uri}'}}}}"
+                ));
+            }
+            None => peer.says(&format!("{{'jsonrpc':'2.0','method':'notifications/{it}'}}")),
+        }
+    }
+    let mut outputs = peer.drain();
+    assert_eq!(outputs.remove(0), Output::Event(Event::Settled(call.id())), "has a bound of its own");
+    let shorten = |output| match output {
+        Output::Event(Event::Log(params)) => format!("log {}", params.data.decode::<String>().unwrap()),
+        Output::Event(Event::Notification { method, params }) => {
+            let uri = params.map(|params| params.get().split('\"').nth(3).unwrap().to_string());
+            [method.strip_prefix("notifications/").unwrap(), &uri.unwrap_or_default()]
+                .join(" ")
+                .trim()
+                .to_string()
+        }
+        Output::Event(Event::Diagnostic(it)) => {
+            it.detail.split(": ").nth(1).unwrap_or(&it.detail).to_string()
+        }
+        other => panic!("{other:?}"),
+    };
+    outputs.into_iter().map(shorten).collect()
+}
+
+fn counted(repeats: usize, lost: usize, limits: &Limits) -> String {
+    let Limits { notifications, notification_bytes, .. } = limits;
+    format!(
+        "{repeats} notifications that repeat others were left out, {lost} lost (`Limits::notifications` is \
+         {notifications}, `Limits::notification_bytes` {notification_bytes})"
+    )
+}
+
+/// Limits::notifications: reached exactly, and passed by one. What repeats others gives way first, then the oldest that
+/// tells of no change, then the oldest; how many is told behind the rest.
 #[test]
 fn notifications_that_nobody_polls_are_bounded_and_counted() {
+    const TOOLS: &str = "tools/list_changed";
+    const PROMPTS: &str = "prompts/list_changed";
+    const RESOURCES: &str = "resources/list_changed";
+    const UPDATED: &str = "resources/updated x:1";
     let limits = Limits { notifications: 3, ..Limits::default() };
-    let mut peer = Peer::modern_with(config().limits(limits));
-    for _ in 0..10 {
-        peer.says("{'jsonrpc':'2.0','method':'x/y'}");
+    for at_the_bound in [["log a", TOOLS, "log a"], [TOOLS, TOOLS, TOOLS], [UPDATED, "log a", UPDATED]] {
+        assert_eq!(left(limits.clone(), &at_the_bound), at_the_bound, "each is told");
     }
-    let outputs = peer.drain();
-    assert_eq!(outputs.len(), 4);
-    let Output::Event(Event::Diagnostic(last)) = &outputs[3] else { panic!() };
-    assert!(last.detail.starts_with("7 "), "{last}");
-    peer.says("{'jsonrpc':'2.0','method':'x/y'}");
-    assert_eq!(peer.drain().len(), 1);
+    let past: [(&[&str], [&str; 3], usize, usize); 8] = [
+        (&["log a", TOOLS, "log b", "log a"], [TOOLS, "log b", "log a"], 0, 1),
+        (&[TOOLS, "log a", "log b", TOOLS], ["log a", "log b", TOOLS], 1, 0),
+        (
+            &[UPDATED, "log a", "resources/updated x:2", UPDATED],
+            ["log a", "resources/updated x:2", UPDATED],
+            1,
+            0,
+        ),
+        (
+            &[UPDATED, "log a", "log b", "resources/updated x:2"],
+            [UPDATED, "log b", "resources/updated x:2"],
+            0,
+            1,
+        ),
+        (&[TOOLS, PROMPTS, "log a", RESOURCES], [TOOLS, PROMPTS, RESOURCES], 0, 1),
+        (&[TOOLS, PROMPTS, RESOURCES, "log a"], [TOOLS, PROMPTS, RESOURCES], 0, 1),
+        (&[TOOLS, PROMPTS, RESOURCES, UPDATED], [PROMPTS, RESOURCES, UPDATED], 0, 1),
+        (&["a", "b x:1", "b x:2", "b x:1"], ["a", "b x:2", "b x:1"], 1, 0),
+    ];
+    for (told, kept, repeats, lost) in past {
+        let all = [&kept.map(String::from)[..], &[counted(repeats, lost, &limits)]].concat();
+        assert_eq!(left(limits.clone(), told), all, "{told:?}");
+    }
+    let many: Vec<_> = (0..1_000).map(|n| format!("log {n}")).collect();
+    let many: Vec<_> = [TOOLS].into_iter().chain(many.iter().map(String::as_str)).collect();
+    let all = [TOOLS.into(), "log 998".into(), "log 999".into(), counted(0, 998, &limits)];
+    assert_eq!(left(limits, &many), all, "a flood of what is logged hides no change");
+}
+
+/// Limits::notification_bytes: reached exactly, and passed by one byte. One that is larger than all has no place, and takes
+/// none from others.
+#[test]
+fn notifications_that_nobody_polls_are_bounded_in_bytes() {
+    let each = 256 + "'1234'".len();
+    let within = |bytes: usize| Limits { notification_bytes: bytes, ..Limits::default() };
+    let three = ["log 1111", "log 2222", "log 3333"];
+    assert_eq!(left(within(3 * each), &three), three);
+    let limits = within(3 * each - 1);
+    assert_eq!(left(limits.clone(), &three), ["log 2222", "log 3333", &counted(0, 1, &limits)]);
+    let limits = within(each);
+    assert_eq!(left(limits.clone(), &["log 1111", "log 55555"]), ["log 1111", &counted(0, 1, &limits)]);
+    let long = "x".repeat(40);
+    let method = "resources/updated";
+    let updated = |uri: &str| format!("{method} {uri}{long}");
+    let each =
+        256 + "notifications/".len() + method.len() + "{'uri':'x:1'}".len() + "x:1".len() + 2 * long.len();
+    let (one, two) = (updated("x:1"), updated("x:2"));
+    assert_eq!(left(within(2 * each), &[&one, &two]), [&*one, &two]);
+    let limits = within(2 * each - 1);
+    assert_eq!(left(limits.clone(), &[&one, &two]), [&*two, &counted(0, 1, &limits)]);
+    assert_eq!(
+        left(limits.clone(), &[&one, "tools/list_changed", &one]),
+        ["tools/list_changed", &*one, &counted(1, 0, &limits)]
+    );
+}
+
+/// Limits::notifications: of progress the furthest is left, and what is said again and again is said once; how many were
+/// left out is told before the end, and nothing is told behind it.
+#[test]
+fn what_was_left_out_is_told_before_the_end() {
+    let limits = Limits { notifications: 2, ..Limits::default() };
+    let mut peer = Peer::modern_with(config().limits(limits));
+    let options = CallOptions::new().progress();
+    let call = peer.connection.start(peer.now, &CallTool::new("a"), options).unwrap();
+    let token = id(&peer.one());
+    for step in 1..=3 {
+        peer.says(&format!(
+            "{{'jsonrpc':'2.0','method':'notifications/progress','params':{{'progressToken':{token},'progress':{step}}}}}"
+        ));
+        peer.says("{'jsonrpc':'2.0','method':'notifications/message','params':{'level':1}}");
+    }
+    peer.connection.handle_failed(peer.now, "exit status: 3");
+    peer.says("{'jsonrpc':'2.0','method':'notifications/tools/list_changed'}");
+    let [progress, diagnostic, settled, count, closed] = &peer.drain()[..] else { panic!() };
+    let Output::Event(Event::Progress(id, progress)) = progress else { panic!("{progress:?}") };
+    assert_eq!((*id, progress.progress), (call.id(), 3.0));
+    let Output::Event(Event::Diagnostic(diagnostic)) = diagnostic else { panic!("{diagnostic:?}") };
+    assert!(diagnostic.detail.contains("notifications/message"));
+    assert_eq!(*settled, Output::Event(Event::Settled(call.id())));
+    let Output::Event(Event::Diagnostic(count)) = count else { panic!("{count:?}") };
+    assert!(count.detail.contains("4 notifications that repeat others were left out, 0 lost"), "{count}");
+    assert!(matches!(closed, Output::Event(Event::Closed(_))));
 }

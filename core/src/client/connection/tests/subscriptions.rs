@@ -306,6 +306,7 @@ fn a_listener_who_reads_slowly_is_told_the_newest_of_each_thing() {
         tell(&mut peer, uri);
     }
     assert_eq!(peer.subscription(id).left_out(), (2, 0));
+    assert_eq!(peer.subscription(id).waiting(), (3, 3 * 163));
     assert_eq!(peer.news(), 1, "told once, until that is heard");
     let changed = |uri: &str| Notice::Changed(Change::Resource(uri.into()));
     assert_eq!(peer.notices(id), ["a:2", "a:1", "a:3"].map(changed));
@@ -329,6 +330,16 @@ fn a_listener_who_reads_slowly_is_told_the_newest_of_each_thing() {
         peer.tell(&request, "notifications/resources/updated", &format!("'uri':'{uri}'"));
         assert_eq!(peer.subscription(id).left_out().1, lost, "{uri}");
     }
+    assert_eq!(peer.notices(id), [Notice::Missed, changed("b:34567890"), changed("c")]);
+    assert_eq!(peer.subscription(id).waiting(), (0, 0));
+
+    // One that is larger than all of it has no place, and takes none from others.
+    let large = format!("a:{}", "x".repeat(2 * 170 - 160 - 1));
+    for (uri, lost) in [("a:1", 1), (&large, 2), ("a:2", 2)] {
+        peer.tell(&request, "notifications/resources/updated", &format!("'uri':'{uri}'"));
+        assert_eq!(peer.subscription(id).left_out().1, lost, "{uri}");
+    }
+    assert_eq!(peer.notices(id), [Notice::Missed, changed("a:1"), changed("a:2")]);
 }
 
 /// Limits::listens, Limits::watched and Limits::watched_bytes of a client: reached exactly, and passed by one.
@@ -516,6 +527,43 @@ fn a_legacy_process_is_asked_to_watch_again() {
     peer.result(subscribe, "{}");
     assert_eq!(peer.notices(id), [Notice::Missed]);
     assert!(peer.subscription(id).is_active());
+}
+
+/// SUB-07, SUB-16: a server that is started again may grant less than before, in either era; the last answer counts.
+#[test]
+fn a_later_acknowledgement_may_be_narrower() {
+    let both = resources(&["a:1", "a:2"]);
+    let check = |peer: &mut Peer, id| {
+        let subscription = peer.subscription(id);
+        assert_eq!(subscription.acknowledged(), Some(&resources(&["a:2"])));
+        assert_eq!(subscription.unsupported(), resources(&["a:1"]));
+        assert!(subscription.is_active() && !subscription.is_pending() && subscription.ended().is_none());
+        assert_eq!(peer.notices(id), [Notice::Missed]);
+    };
+    let mut peer = Peer::modern();
+    let (id, _) = peer.listening(both.clone(), "{'resourceSubscriptions':['a:1','a:2']}");
+    peer.connection.handle_failed(peer.now, "exit status: 3");
+    peer.respawn();
+    let listen = peer.one();
+    assert!(peer.subscription(id).is_pending(), "nothing is known of the new one");
+    peer.acknowledge(&listen, "{'resourceSubscriptions':['a:2']}");
+    check(&mut peer, id);
+
+    let mut peer = legacy();
+    let id = peer.listen(both);
+    for subscribe in peer.written() {
+        peer.result(&subscribe, "{}");
+    }
+    peer.connection.handle_failed(peer.now, "exit status: 3");
+    peer.respawn();
+    let [_, first, second] = &peer.written()[..] else { panic!() };
+    peer.error(first, "{'code':-32002,'message':'no such resource'}");
+    assert!(peer.subscription(id).is_pending());
+    peer.result(second, "{}");
+    check(&mut peer, id);
+    assert!(matches!(peer.subscription(id).refusal(), Some(CallError::Server { .. })));
+    peer.says("{'jsonrpc':'2.0','method':'notifications/resources/updated','params':{'uri':'a:1'}}");
+    assert_eq!(peer.notices(id), []);
 }
 
 /// What is listened for before the era is known is asked for as soon as it is.
