@@ -146,6 +146,7 @@ macro_rules! parity {
             listening: changes_are_heard, a_subscription_is_changed_and_ended, dropping_a_subscription_ends_it,
                 subscriptions_leave_a_connection_for_calls,
                 the_end_in_good_order_is_told_apart, resources_are_watched_one_by_one, what_is_taken_back_is_not_waited_for,
+                what_is_granted_no_more_is_told,
                 a_child_that_dies_is_started_again_for_listeners, restarts_of_a_child_are_bounded;
             observe: methods_of_ones_own_are_served, methods_of_ones_own_fail_like_others, names_of_the_protocol_are_kept,
                 a_method_may_be_named_by_a_parameter, notifications_reach_their_listeners, extensions_of_the_client_are_known,
@@ -187,6 +188,7 @@ macro_rules! parity_of_futures {
         mod futures {
             $crate::scenario_tests! { $kit;
                 streams: dropping_the_server_cancels_its_calls;
+                listening: who_does_not_wait_for_it_watches_nothing;
                 grants: signing_out_waits_for_a_flow;
             }
         }

@@ -1,23 +1,23 @@
 //! Listening for changes of a server.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod watched;
+
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use mcp_proto::client::{Notice, SubscriptionId};
-use mcp_proto::diagnostic::Diagnostic;
 use mcp_proto::error::CallError;
-use mcp_proto::model::{Json, SubscriptionFilter};
-use mcp_proto::time::Now;
+use mcp_proto::model::SubscriptionFilter;
 
-use super::desk::{Link, Machine};
+use self::watched::{Asking, Watched, end_if_over, relisten};
+use super::desk::{Inner, Link, Machine};
 use super::{AnyLink, Client};
-use crate::context::Report;
-use crate::hook;
 use crate::reply::{Blocking, Mode, Running};
 use crate::runtime::Runtime;
+
+pub(super) use self::watched::{Listeners, hear_watched};
 
 impl<R: Runtime> Client<R> {
     /// Listens for what `wanted` names, and returns once the server has said what of it it will tell. That goes on when
@@ -61,7 +61,8 @@ impl<R: Runtime> Client<R> {
     /// Asks to be told when the resource at `uri` changes, and returns once the server has said that it will. The
     /// notifications come to [`ClientBuilder::on_notification`](super::ClientBuilder::on_notification), as
     /// `notifications/resources/updated`. Where some may have been missed, because a stream broke or a child process was
-    /// started again, each watched resource is told as updated.
+    /// started again, each watched resource is told as updated. When the server grants one no more, that is reported, and
+    /// [`subscribed_resources`](Self::subscribed_resources) tells which are left.
     ///
     /// # Errors
     /// [`CallError::Unsupported`] when the server does not tell of this resource, [`CallError::Cancelled`] when somebody
@@ -70,12 +71,13 @@ impl<R: Runtime> Client<R> {
         let (hearing, uri) = (self.hearing(), uri.into());
         self.runtime.run(Running::task(async move {
             let (id, watch) = hearing.watch(&uri)?;
-            let status = settled(&*hearing, id).await;
-            let granted = status.acknowledged.unwrap_or_default().resource_subscriptions.contains(&uri);
-            if granted && status.ended.is_none() {
+            let asking = Asking { hearing, uri, watch: Some(watch) };
+            let status = poll_fn(|cx| asking.hearing.poll_watched(id, &asking.uri, watch, cx.waker())).await;
+            if status.grants(&asking.uri) {
+                asking.keep();
                 return Ok(());
             }
-            let unwatched = hearing.unwatch(&uri, Some(watch));
+            let unwatched = asking.take_back();
             if let Some(Err(error)) = status.ended {
                 return Err(error);
             }
@@ -88,6 +90,13 @@ impl<R: Runtime> Client<R> {
                 .refusal
                 .unwrap_or_else(|| if is_wanted { unsupported() } else { CallError::Cancelled }))
         }))
+    }
+
+    /// Those resources that the server has said it tells of, of all that [`subscribe_resource`](Self::subscribe_resource)
+    /// has asked for. One that it grants no more, after it was started again or asked for another besides, is not among
+    /// them any more; that is reported.
+    pub fn subscribed_resources(&self) -> Vec<String> {
+        self.hearing().watched()
     }
 
     /// Does not want to be told of the resource at `uri` any more. One that was not asked for is no error.
@@ -151,6 +160,12 @@ impl<R: Runtime> Subscription<R> {
         self.hearing.status(self.id).active
     }
 
+    /// How many notices wait to be heard, and about how many bytes they hold. `Limits::notifications` and
+    /// `Limits::notification_bytes` bound them.
+    pub fn waiting(&self) -> (usize, usize) {
+        self.hearing.status(self.id).waiting
+    }
+
     /// How many notices were left out because they repeat others that wait to be heard, and how many were lost because
     /// too many wait (`Limits::notifications`), which [`Notice::Missed`] tells.
     pub fn left_out(&self) -> (u64, u64) {
@@ -210,83 +225,21 @@ struct State {
     pending: bool,
     refusal: Option<CallError>,
     ended: Option<Result<(), CallError>>,
+    waiting: (usize, usize),
     left_out: (u64, u64),
+}
+
+impl State {
+    /// Whether the server has said that it tells of a resource.
+    fn grants(&self, uri: &str) -> bool {
+        let mut granted = self.acknowledged.iter().flat_map(|it| &it.resource_subscriptions);
+        self.ended.is_none() && granted.any(|granted| granted == uri)
+    }
 }
 
 /// Waits until the server has answered what it was asked.
 async fn settled(hearing: &dyn Hearing, id: SubscriptionId) -> State {
     poll_fn(|cx| hearing.poll_settled(id, cx.waker())).await
-}
-
-/// Who waits for news of subscriptions.
-#[derive(Default)]
-pub(super) struct Listeners {
-    waiting: BTreeMap<SubscriptionId, Vec<Waker>>,
-    /// Those whose end by an error was heard.
-    over: BTreeSet<SubscriptionId>,
-    /// What `subscribe_resource` listens with, and for.
-    watching: Option<SubscriptionId>,
-    watched: BTreeMap<String, Watched>,
-    /// How many watches have begun.
-    watches: u64,
-}
-
-/// One resource that is watched, until somebody takes it back or nobody is left who has asked for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Watched {
-    /// Tells it from another one of the same resource, before or later.
-    watch: u64,
-    /// How many have asked for it.
-    askers: usize,
-}
-
-impl Listeners {
-    /// There is news: who waits for it.
-    pub(super) fn wake(&mut self, id: SubscriptionId) -> Vec<Waker> {
-        self.waiting.remove(&id).unwrap_or_default()
-    }
-
-    pub(super) fn watches(&self, id: SubscriptionId) -> bool {
-        self.watching == Some(id)
-    }
-
-    /// The connection is closed on this side, which is no news for whoever watches.
-    pub(super) fn stop_watching(&mut self) {
-        self.watching = None;
-    }
-
-    /// Somebody asks for a resource.
-    fn ask(&mut self, uri: &str) -> Watched {
-        let Self { watched, watches, .. } = self;
-        let watched = watched.entry(uri.to_owned()).or_insert_with(|| {
-            *watches += 1;
-            Watched { watch: *watches, askers: 0 }
-        });
-        watched.askers += 1;
-        *watched
-    }
-
-    /// Takes back what one of them has asked for, or all have; what is left of it. `None` where that is not watched any more.
-    fn take_back(&mut self, uri: &str, watch: Option<u64>) -> Option<Watched> {
-        let watched = self.watched.get_mut(uri).filter(|it| watch.is_none_or(|watch| it.watch == watch))?;
-        watched.askers = watch.map_or(0, |_| watched.askers.saturating_sub(1));
-        let left = *watched;
-        if left.askers == 0 {
-            self.watched.remove(uri);
-        }
-        Some(left)
-    }
-
-    fn wanted(&self) -> SubscriptionFilter {
-        SubscriptionFilter::new().resource_subscriptions(self.watched.keys().cloned().collect::<Vec<_>>())
-    }
-
-    fn register(&mut self, id: SubscriptionId, waker: &Waker) {
-        let wakers = self.waiting.entry(id).or_default();
-        if !wakers.iter().any(|known| known.will_wake(waker)) {
-            wakers.push(waker.clone());
-        }
-    }
 }
 
 /// What a subscription needs of its connection.
@@ -297,6 +250,10 @@ trait Hearing: Send + Sync {
     fn status(&self, id: SubscriptionId) -> State;
     fn poll_settled(&self, id: SubscriptionId, waker: &Waker) -> Poll<State>;
     fn poll_notice(&self, id: SubscriptionId, waker: &Waker) -> Poll<Option<Result<Notice, CallError>>>;
+    /// The same as `poll_settled` for one who watches a resource.
+    fn poll_watched(&self, id: SubscriptionId, uri: &str, watch: u64, waker: &Waker) -> Poll<State>;
+    /// What is watched, and granted.
+    fn watched(&self) -> Vec<String>;
     /// Watches a resource: the subscription to wait for, and what tells the watch from others of the same resource.
     fn watch(&self, uri: &str) -> Result<(SubscriptionId, u64), CallError>;
     /// Takes back what one of those has asked for who watch a resource, or what all of them have; whether it was still
@@ -335,14 +292,30 @@ impl<L: Link> Hearing for L {
     }
 
     fn poll_settled(&self, id: SubscriptionId, waker: &Waker) -> Poll<State> {
+        settle(&mut self.lock(), id, waker)
+    }
+
+    fn poll_watched(&self, id: SubscriptionId, uri: &str, watch: u64, waker: &Waker) -> Poll<State> {
         let mut inner = self.lock();
-        let state = state(&inner.machine, id);
-        if !state.pending {
-            return Poll::Ready(state);
+        let settled = settle(&mut inner, id, waker);
+        if let Poll::Ready(state) = &settled
+            && let Some(watched) = inner.desk.listeners.watched.get_mut(uri)
+            && watched.watch == watch
+        {
+            // Under the same lock: from now on it is told when that is not so any more.
+            watched.granted |= state.grants(uri);
         }
-        // So that the next news are told: what waits to be heard stays.
-        inner.desk.listeners.register(id, waker);
-        Poll::Pending
+        settled
+    }
+
+    fn watched(&self) -> Vec<String> {
+        let inner = self.lock();
+        let listeners = &inner.desk.listeners;
+        let goes_on = |id| inner.machine.subscription(id).is_some_and(|it| it.ended().is_none());
+        if !listeners.watching.is_some_and(goes_on) {
+            return Vec::new();
+        }
+        listeners.watched.iter().filter(|(_, it)| it.granted).map(|(uri, _)| uri.clone()).collect()
     }
 
     fn poll_notice(&self, id: SubscriptionId, waker: &Waker) -> Poll<Option<Result<Notice, CallError>>> {
@@ -365,10 +338,10 @@ impl<L: Link> Hearing for L {
     fn watch(&self, uri: &str) -> Result<(SubscriptionId, u64), CallError> {
         let now = self.now();
         let mut inner = self.lock();
-        let super::desk::Inner { machine, desk } = &mut *inner;
+        let Inner { machine, desk } = &mut *inner;
         let listeners = &mut desk.listeners;
         end_if_over(machine, now, listeners);
-        let Watched { watch, askers } = listeners.ask(uri);
+        let Watched { watch, askers, .. } = listeners.ask(uri);
         let begun = match listeners.watching {
             Some(id) if askers > 1 => Ok(id),
             Some(id) => machine.relisten(now, id, listeners.wanted()).map(|()| id),
@@ -386,7 +359,7 @@ impl<L: Link> Hearing for L {
     fn unwatch(&self, uri: &str, watch: Option<u64>) -> Result<bool, CallError> {
         let now = self.now();
         let mut inner = self.lock();
-        let super::desk::Inner { machine, desk } = &mut *inner;
+        let Inner { machine, desk } = &mut *inner;
         let listeners = &mut desk.listeners;
         end_if_over(machine, now, listeners);
         match listeners.take_back(uri, watch) {
@@ -394,18 +367,7 @@ impl<L: Link> Hearing for L {
             Some(Watched { askers: 1.., .. }) => return Ok(true),
             Some(_) => {}
         }
-        let mut wakers = Vec::new();
-        let taken_back = match listeners.watching {
-            Some(id) if listeners.watched.is_empty() => {
-                machine.unlisten(now, id);
-                listeners.watching = None;
-                // Somebody may wait for what is taken back.
-                wakers = listeners.wake(id);
-                Ok(())
-            }
-            Some(id) => machine.relisten(now, id, listeners.wanted()),
-            None => Ok(()),
-        };
+        let (taken_back, wakers) = relisten(machine, now, listeners);
         drop(inner);
         wakers.into_iter().for_each(Waker::wake);
         self.turn();
@@ -413,12 +375,15 @@ impl<L: Link> Hearing for L {
     }
 }
 
-/// What watched resources does not go on: the next one is another.
-fn end_if_over(machine: &mut impl Machine, now: Now, listeners: &mut Listeners) {
-    let is_over = |id: &SubscriptionId| machine.subscription(*id).is_none_or(|it| it.ended().is_some());
-    if let Some(over) = listeners.watching.take_if(|id| is_over(id)) {
-        machine.unlisten(now, over);
+/// How far a subscription has come, once the server has answered what it was asked.
+fn settle<M: Machine>(inner: &mut Inner<M>, id: SubscriptionId, waker: &Waker) -> Poll<State> {
+    let state = state(&inner.machine, id);
+    if !state.pending {
+        return Poll::Ready(state);
     }
+    // So that the next news are told: what waits to be heard stays.
+    inner.desk.listeners.register(id, waker);
+    Poll::Pending
 }
 
 fn state(machine: &impl Machine, id: SubscriptionId) -> State {
@@ -431,6 +396,7 @@ fn state(machine: &impl Machine, id: SubscriptionId) -> State {
             pending: subscription.is_pending(),
             refusal: subscription.refusal().cloned(),
             ended: subscription.ended().cloned(),
+            waiting: subscription.waiting(),
             left_out: subscription.left_out(),
         },
         // Ended on this side.
@@ -442,58 +408,8 @@ fn state(machine: &impl Machine, id: SubscriptionId) -> State {
             pending: false,
             refusal: None,
             ended: Some(Ok(())),
+            waiting: (0, 0),
             left_out: (0, 0),
         },
-    }
-}
-
-/// There is news of what `subscribe_resource` listens with. The notifications themselves are heard like all others;
-/// what is left is to tell when some may have been missed.
-pub(super) fn hear_watched<L: Link>(link: &Arc<L>, id: SubscriptionId) {
-    let mut missed = BTreeSet::new();
-    let ended = {
-        let mut inner = link.lock();
-        while let Some(notice) = inner.machine.take_notice(id) {
-            if notice == Notice::Missed {
-                missed.extend(inner.desk.listeners.watched.keys().cloned());
-            }
-        }
-        state(&inner.machine, id).ended
-    };
-    if let Some(ended) = ended {
-        let why = ended.err().map_or("the server has ended it".to_owned(), |error| error.to_string());
-        let text = format!("watched resources are not told of any more: {why}");
-        link.hooks().report(&Report::noticed("server", &Diagnostic::new("subscription", text)));
-    }
-    let Some(hear) = &link.hooks().notification else { return };
-    for uri in missed {
-        let params = Json::new(&BTreeMap::from([("uri", uri)])).ok();
-        hook::call(|| hear("notifications/resources/updated", params.as_ref()));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// SUB-11: whose subscription is refused takes back what he has asked for himself: not what another has asked for beside
-    /// him, nor what somebody asks for anew after it was taken back.
-    #[test]
-    fn each_takes_back_what_he_has_asked_for() {
-        let mut listeners = Listeners::default();
-        let first = listeners.ask("x:a");
-        let beside = listeners.ask("x:a");
-        assert_eq!((first.watch, beside), (beside.watch, Watched { askers: 2, ..first }));
-        assert_eq!(listeners.take_back("x:a", Some(first.watch)).unwrap().askers, 1);
-        assert!(listeners.watched.contains_key("x:a"), "the other one is still there");
-        assert_eq!(listeners.take_back("x:a", Some(beside.watch)).unwrap().askers, 0);
-        assert!(listeners.watched.is_empty());
-
-        let before = listeners.ask("x:a");
-        assert_eq!(listeners.take_back("x:a", None).unwrap().askers, 0, "unsubscribed");
-        let anew = listeners.ask("x:a");
-        assert_eq!(listeners.take_back("x:a", Some(before.watch)), None, "it was somebody else's by then");
-        assert_eq!(listeners.watched.get("x:a"), Some(&anew));
-        assert_eq!(listeners.take_back("x:b", None), None);
     }
 }

@@ -1,17 +1,20 @@
 //! Clients that listen for changes of their servers.
 
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::task::Poll;
 use std::time::Duration;
 
 use mcp_driver::{
-    CallError, Change, Context, Era, EraChoice, Json, Notice, Registry, Resource, Server, Subscription,
-    SubscriptionFilter, Tool,
+    CallError, Calls, Change, Context, Era, EraChoice, Json, Notice, Registry, Resource, Server,
+    Subscription, SubscriptionFilter, Tool,
 };
 use serde_json::{Value, json};
 
 use super::scripted::{against, discovered, result};
 use super::streams::ends;
 use super::{ERAS, Host, builder, call, command, hosted, spawn};
-use crate::kit::{Client, Kit, background};
+use crate::kit::{AsyncKit, Client, Kit, background};
 use crate::support::{Events, Gate, SOON, eventually, within};
 
 fn no_arguments(name: &str) -> Tool {
@@ -228,6 +231,86 @@ pub fn what_is_taken_back_is_not_waited_for<K: Kit>(_: &str) {
         events.expect(asked);
         K::wait(client.unsubscribe_resource("kiln://state")).unwrap();
         assert_eq!(watching.join(), CallError::Cancelled);
+        K::wait(client.close()).unwrap();
+    }
+}
+
+/// What a modern server says first on a stream: what of the wanted it will tell.
+fn acknowledged(listen: &Value, uris: &[&str]) -> Value {
+    let meta = json!({ "io.modelcontextprotocol/subscriptionId": listen["id"] });
+    json!({
+        "jsonrpc": "2.0",
+        "method": "notifications/subscriptions/acknowledged",
+        "params": { "_meta": meta, "notifications": { "resourceSubscriptions": uris } },
+    })
+}
+
+/// SUB-07: a resource that the server grants no more, because another is asked for besides, is not watched any more; that is
+/// told, and it is not asked for again.
+pub fn what_is_granted_no_more_is_told<K: Kit>(_: &str) {
+    let ((tell, diagnostics), (ask, asked)) = (Events::new(), Events::new());
+    let answer = move |message: &Value| match message["method"].as_str() {
+        Some("server/discover") => vec![discovered(message, json!({ "resources": { "subscribe": true } }))],
+        Some("subscriptions/listen") => {
+            let uris = message["params"]["notifications"]["resourceSubscriptions"].as_array().unwrap();
+            ask.tell(Value::from(uris.clone()).to_string());
+            // The last one only.
+            vec![acknowledged(message, &[uris.last().unwrap().as_str().unwrap()])]
+        }
+        _ => Vec::new(),
+    };
+    let builder = builder::<K>(EraChoice::Modern).on_diagnostic(move |report| tell.tell(report.to_string()));
+    let client = against::<K>(builder, answer).unwrap();
+    K::wait(client.subscribe_resource("kiln://door")).unwrap();
+    assert_eq!(client.subscribed_resources(), ["kiln://door"]);
+    K::wait(client.subscribe_resource("kiln://state")).unwrap();
+    let told = diagnostics.expect("the server tells of 1 watched resources no more");
+    assert!(!told.contains("kiln://"), "{told}");
+    assert_eq!(client.subscribed_resources(), ["kiln://state"]);
+    for filter in [r#"["kiln://door"]"#, r#"["kiln://door","kiln://state"]"#, r#"["kiln://state"]"#] {
+        assert_eq!(asked.expect("kiln"), filter);
+    }
+    K::wait(client.close()).unwrap();
+    assert_eq!(client.subscribed_resources(), [""; 0]);
+    assert_eq!(diagnostics.others(), [""; 0]);
+}
+
+/// SUB-11: who asks for a resource and does not wait for the answer takes back what he has asked for, in either era.
+pub fn who_does_not_wait_for_it_watches_nothing<K: AsyncKit>(_: &str) {
+    let watches = json!({ "resources": { "subscribe": true } });
+    for (era, asked, taken_back) in [
+        (EraChoice::Modern, "subscriptions/listen", "notifications/cancelled"),
+        (EraChoice::Legacy, "resources/subscribe", "resources/unsubscribe"),
+    ] {
+        let ((tell, events), capabilities) = (Events::new(), watches.clone());
+        let mut late = None;
+        let answer = move |message: &Value| match message["method"].as_str() {
+            Some("server/discover") => vec![discovered(message, capabilities.clone())],
+            Some("initialize") => {
+                let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities });
+                vec![result(message, hello)]
+            }
+            // Only a legacy server is asked like this; and answers what it was asked before.
+            Some("ping") => late.take().into_iter().chain([result(message, json!({}))]).collect(),
+            method => {
+                late = Some(result(message, json!({})));
+                tell.tell(method.unwrap_or_default());
+                Vec::new()
+            }
+        };
+        let client = against::<K>(builder::<K>(era), answer).unwrap();
+        let mut watching = client.subscribe_resource("kiln://state");
+        K::block_on(poll_fn(|cx| {
+            assert!(Pin::new(&mut watching).poll(cx).is_pending());
+            Poll::Ready(())
+        }));
+        events.expect(asked);
+        drop(watching);
+        if era == EraChoice::Legacy {
+            K::wait(client.ping()).unwrap();
+        }
+        events.expect(taken_back);
+        assert_eq!(client.subscribed_resources(), [""; 0]);
         K::wait(client.close()).unwrap();
     }
 }
