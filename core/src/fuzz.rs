@@ -31,7 +31,8 @@ pub fn fuzz_inflate(data: &[u8]) {
     for coding in [Coding::Gzip, Coding::Deflate] {
         let whole = inflate_pieces(coding, bytes, usize::MAX);
         assert_eq!(inflate_pieces(coding, bytes, piece), whole, "split every {piece}");
-        // As a whole the decoder refuses references to before the beginning, where a stream has zeros; a checksum would tell.
+        // As a whole the decoder refuses references to before the beginning, where a stream has zeros; a checksum would
+        // tell.
         if let (Coding::Deflate, Ok((plain, true))) = (coding, whole)
             && let [first, second, ..] = *bytes
         {

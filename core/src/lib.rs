@@ -27,8 +27,8 @@
 //! # Ids
 //!
 //! Ids such as `TOOL-07` are rules of the specification, ids such as `B38` faults that other implementations had:
-//! `tests/requirements.txt` and `tests/faults.txt` in the repository say what each is and on which page it stands or where it
-//! was reported, `tests/requirements.md` which tests show it.
+//! `tests/requirements.txt` and `tests/faults.txt` in the repository say what each is and on which page it stands or
+//! where it was reported, `tests/requirements.md` which tests show it.
 //!
 //! # A server by hand
 //!

@@ -58,9 +58,9 @@ pub struct Limits {
     /// [`in_flight_bytes`](Self::in_flight_bytes) together; over HTTP each has a connection, and holds its
     /// [`message`](Self::message).
     pub in_flight: usize,
-    /// The parameters, ids and tokens of the requests in flight on one byte stream together. Default 64 MiB; a further request that
-    /// would pass it is refused with an error and the connection lives. Less than [`message`](Self::message) refuses
-    /// requests that nothing else would.
+    /// The parameters, ids and tokens of the requests in flight on one byte stream together. Default 64 MiB; a further
+    /// request that would pass it is refused with an error and the connection lives. Less than
+    /// [`message`](Self::message) refuses requests that nothing else would.
     pub in_flight_bytes: usize,
     /// The id of a request, and the token that its progress is reported under. Default 1 KiB each; a request with a
     /// longer one is refused with an error. They are kept as long as the request is in flight, and by a stream of changes.

@@ -43,8 +43,9 @@ impl fmt::Debug for BlockingStream {
 }
 
 /// Moves bytes and time between a stream that blocks and a machine until the machine is finished. Jobs of the pool that
-/// come of what is read are done by the thread that reads, if they are quick: after a millisecond or two another thread reads on. A socket is read on the thread
-/// that polls this, which does not return before; anything else on a thread of its own.
+/// come of what is read are done by the thread that reads, if they are quick: after a millisecond or two another thread
+/// reads on. A socket is read on the thread that polls this, which does not return before; anything else on a thread of
+/// its own.
 pub async fn drive_blocking<R: Runtime>(
     runtime: R,
     pool: Pool,

@@ -13,8 +13,9 @@ use crate::runtime::Job;
 const LINGER: Duration = Duration::from_secs(10);
 
 /// Threads that may block, for runtimes ([`Runtime::spawn_blocking`](crate::Runtime::spawn_blocking)). A job never waits
-/// for another, but for a quick one ([`drive_blocking`](crate::drive_blocking)): where all threads are at work there is one more, so whoever
-/// gives it jobs bounds them. Clones share the threads, which go at once when nobody can give them work any more.
+/// for another, but for a quick one ([`drive_blocking`](crate::drive_blocking)): where all threads are at work there is
+/// one more, so whoever gives it jobs bounds them. Clones share the threads, which go at once when nobody can give them
+/// work any more.
 #[derive(Clone, Default)]
 pub struct Pool(Arc<Owner>);
 

@@ -137,8 +137,8 @@ impl Command {
         command
     }
 
-    /// The file of the program, where the `PATH` of the child has it: the standard library finds none but `.exe`. What is not
-    /// found is left to the system, which says so.
+    /// The file of the program, where the `PATH` of the child has it: the standard library finds none but `.exe`. What
+    /// is not found is left to the system, which says so.
     #[cfg(windows)]
     fn found(&self) -> PathBuf {
         let of_child = |name: &str| {
@@ -186,8 +186,8 @@ impl fmt::Debug for Command {
 }
 
 /// How long the output of a child is read on after its exit. Whoever still holds it then has left the group
-/// and is none of our business. It is half a second, in turns: on a busy machine the thread that reads comes late to what is
-/// there, and then so do timers, one after the other.
+/// and is none of our business. It is half a second, in turns: on a busy machine the thread that reads comes late to
+/// what is there, and then so do timers, one after the other.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Drain {
     since: Option<Instant>,

@@ -49,8 +49,8 @@ impl Url {
     /// # Errors
     ///
     /// If the scheme is another than `http` and `https` (SEC-06, SEC-07); if there is a user, a fragment, no
-    /// host, or a character that is read in more than one way unless it is escaped, such as a backslash; if the host is a number that is read in more than one way,
-    /// such as `127.1` or `0x7f000001`; if it is longer than 8 KiB.
+    /// host, or a character that is read in more than one way unless it is escaped, such as a backslash; if the host is
+    /// a number that is read in more than one way, such as `127.1` or `0x7f000001`; if it is longer than 8 KiB.
     pub fn parse(text: &str) -> Result<Self, InvalidUrl> {
         if text.len() > LONGEST {
             return Err(InvalidUrl("a URL of more than 8 KiB"));
@@ -139,7 +139,8 @@ impl Url {
         self.https == other.https && self.host == other.host && self.port() == other.port()
     }
 
-    /// The URL with everything escaped that RFC 3986 wants escaped: for programs that open a browser, whatever they do with it.
+    /// The URL with everything escaped that RFC 3986 wants escaped: for programs that open a browser, whatever they do
+    /// with it.
     pub(super) fn escaped(&self) -> String {
         let mut out = String::with_capacity(self.text.len());
         for character in self.text.chars() {

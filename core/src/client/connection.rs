@@ -189,7 +189,8 @@ impl Connection {
     }
 
     /// Log messages from `level` on are wanted from now on. A modern server is asked for them with each request; a legacy
-    /// one is told at the beginning of each session, and of the one that there is with [`SetLevel`](crate::client::SetLevel).
+    /// one is told at the beginning of each session, and of the one that there is with
+    /// [`SetLevel`](crate::client::SetLevel).
     ///
     /// # Errors
     ///

@@ -40,8 +40,8 @@ pub struct HttpPolicy {
     /// Default `true`; otherwise a GET is answered 405.
     pub session_streams: bool,
     /// Whether a legacy client that loses its connection can come back for what it missed: events have ids and
-    /// are kept for a while, if it may open streams, within [`Limits::events`](crate::limits::Limits::events) and its neighbours. Default `true`. What is
-    /// answered at once is plain JSON, and costs nothing.
+    /// are kept for a while, if it may open streams, within [`Limits::events`](crate::limits::Limits::events) and its
+    /// neighbours. Default `true`. What is answered at once is plain JSON, and costs nothing.
     pub resumable: bool,
     /// Where the transport of revision 2024-11-05 is served besides, if it is. Default `None`. Deprecated: for
     /// clients that know no other.

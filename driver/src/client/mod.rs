@@ -442,8 +442,8 @@ impl<R: Runtime> ClientBuilder<R> {
     /// What else servers are told of this client: experimental capabilities and extensions. That they may ask for
     /// elicitation, sampling and roots is declared where there are handlers for that, and only there. The identifier of an
     /// extension is a domain of yours, reversed, `/` and a name (EXT-02, EXT-03); a change that breaks it is another one
-    /// (EXT-10). So is the prefix of keys in `_meta` (META-04). What an extension means, and what happens where the other side
-    /// does not have it, is up to the application; that for apps (APP-01) is one of them.
+    /// (EXT-10). So is the prefix of keys in `_meta` (META-04). What an extension means, and what happens where the
+    /// other side does not have it, is up to the application; that for apps (APP-01) is one of them.
     #[must_use]
     pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
         self.config.capabilities = capabilities;
@@ -466,9 +466,9 @@ impl<R: Runtime> ClientBuilder<R> {
         self
     }
 
-    /// More entries for the `_meta` of every request, such as where it comes from; those of [`Options::meta`] take the place
-    /// of those of the same name. What the protocol itself sets is left out, and so is, with a diagnostic, what is no
-    /// name.
+    /// More entries for the `_meta` of every request, such as where it comes from; those of [`Options::meta`] take the
+    /// place of those of the same name. What the protocol itself sets is left out, and so is, with a diagnostic, what
+    /// is no name.
     #[must_use]
     pub fn meta(mut self, meta: Meta) -> Self {
         self.config.meta = meta;

@@ -47,8 +47,8 @@ impl Drop for Group {
     }
 }
 
-/// The job of a child, with whatever it has started since it was put there. The system ends all of it when the job is closed,
-/// also when that is because this process ends.
+/// The job of a child, with whatever it has started since it was put there. The system ends all of it when the job is
+/// closed, also when that is because this process ends.
 #[cfg(windows)]
 pub(crate) struct Group(Option<win32job::Job>);
 

@@ -186,8 +186,8 @@ pub fn a_blocking_tool_stops_nobody<K: Kit>(program: &str) {
     });
 }
 
-/// P05, TOOL-33: arguments that do not fit are an outcome that the model can mend, named by their path, and all that are missing
-/// at once.
+/// P05, TOOL-33: arguments that do not fit are an outcome that the model can mend, named by their path, and all that
+/// are missing at once.
 pub fn wrong_arguments_are_named_by_their_path<K: Kit>(program: &str) {
     everywhere::<K>(program, |Pair { client, .. }| {
         let reply = call::<K>(&client, "add", json!({ "a": 1, "b": "two" })).unwrap();

@@ -257,8 +257,8 @@ pub fn the_last_words_of_a_child_are_read<K: Kit>(_: &str) {
     assert_eq!(first.join().unwrap().text(), "bye");
 }
 
-/// STDIO-05, STDIO-06: what a child says on standard error is heard, and is no failure. STDIO-11, STDIO-21: it belongs to no
-/// thread, but to whoever has the client.
+/// STDIO-05, STDIO-06: what a child says on standard error is heard, and is no failure. STDIO-11, STDIO-21: it belongs
+/// to no thread, but to whoever has the client.
 pub fn a_child_may_say_what_it_likes_and_outlives_who_started_it<K: Kit>(program: &str) {
     let command = script::<K>(program, "echo 'ERROR: all is lost' >&2; exec \"$@\"");
     let started = background::<K, _>(move || spawn::<K>(command, builder::<K>(EraChoice::Auto)).unwrap());

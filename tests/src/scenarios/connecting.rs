@@ -205,8 +205,8 @@ pub fn compressed_responses_are_read<K: Kit>(_: &str) {
     K::wait(client.close()).unwrap();
 }
 
-/// HTTPL-50: a session that takes the place of a lost one may be with another version of the server, and what is told of the
-/// server is what it said last.
+/// HTTPL-50: a session that takes the place of a lost one may be with another version of the server, and what is told
+/// of the server is what it said last.
 pub fn details_are_those_of_the_present_session<K: Kit>(_: &str) {
     let _entered = K::enter();
     let mut sessions = 0;

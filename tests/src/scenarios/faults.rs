@@ -355,8 +355,8 @@ impl GrantStore for Grants {
     }
 }
 
-/// AUTH-30: a client whose grants find no place goes on with what it has, renews it, says what is wrong, and stores what it has
-/// by then as soon as there is room.
+/// AUTH-30: a client whose grants find no place goes on with what it has, renews it, says what is wrong, and stores
+/// what it has by then as soon as there is room.
 pub fn a_full_disk_keeps_no_client_from_its_token<K: Kit>(_: &str) {
     let by = AuthorizationServer::start();
     let host = protected::<K>(&by);
@@ -394,8 +394,8 @@ impl EventStore for FullEvents {
     fn forget(&mut self, _: &SessionId) {}
 }
 
-/// Where events find no place, calls are served as ever. Who loses its connection still gets the result of a call that runs, and
-/// is told that there is nothing to take up once it is over.
+/// Where events find no place, calls are served as ever. Who loses its connection still gets the result of a call that
+/// runs, and is told that there is nothing to take up once it is over.
 pub fn a_full_disk_costs_resumption_only<K: Kit>(_: &str) {
     let (gate, (tell, events)) = (Gate::default(), Events::new());
     let server = rig::server::<K::Runtime>(move |event| tell.tell(event), &gate).event_store(FullEvents);

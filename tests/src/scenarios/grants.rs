@@ -93,8 +93,8 @@ pub fn grants_outlive_the_program<K: Kit>(_: &str) {
     host.end();
 }
 
-/// B75, AUTHX-08: a refresh token that is dead is forgotten in the store, too, with nobody asked before the token has ended;
-/// a server that fails takes nothing away. Either is told.
+/// B75, AUTHX-08: a refresh token that is dead is forgotten in the store, too, with nobody asked before the token has
+/// ended; a server that fails takes nothing away. Either is told.
 pub fn a_dead_refresh_token_is_forgotten<K: Kit>(_: &str) {
     for (dead, why) in [(true, "`invalid_grant`"), (false, "HTTP status 503")] {
         let by = AuthorizationServer::start();
@@ -159,8 +159,8 @@ impl GrantStore for Raced {
     }
 }
 
-/// B75: another program that has used the refresh token first, and stores what came of it at the last moment, loses nothing, and
-/// nobody is asked.
+/// B75: another program that has used the refresh token first, and stores what came of it at the last moment, loses
+/// nothing, and nobody is asked.
 pub fn what_another_program_stores_meanwhile_stays<K: Kit>(_: &str) {
     let by = AuthorizationServer::start();
     let host = protected::<K>(&by);

@@ -245,8 +245,8 @@ fn acknowledged(listen: &Value, uris: &[&str]) -> Value {
     })
 }
 
-/// SUB-07: a resource that the server grants no more, because another is asked for besides, is not watched any more; that is
-/// told, and it is not asked for again.
+/// SUB-07: a resource that the server grants no more, because another is asked for besides, is not watched any more;
+/// that is told, and it is not asked for again.
 pub fn what_is_granted_no_more_is_told<K: Kit>(_: &str) {
     let ((tell, diagnostics), (ask, asked)) = (Events::new(), Events::new());
     let answer = move |message: &Value| match message["method"].as_str() {

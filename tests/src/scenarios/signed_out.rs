@@ -1,4 +1,5 @@
-//! What an HTTP client sends once its user has signed out: at a server that watches resources and takes the tokens it is given.
+//! What an HTTP client sends once its user has signed out: at a server that watches resources and takes the tokens it
+//! is given.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;

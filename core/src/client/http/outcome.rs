@@ -27,8 +27,8 @@ pub(super) enum Outcome<'a> {
 }
 
 impl Http {
-    /// Says with which fields a request goes out besides its own, such as a token: the error of a refusal repeats none of them,
-    /// whatever the server, or somebody on the way, puts into it.
+    /// Says with which fields a request goes out besides its own, such as a token: the error of a refusal repeats none
+    /// of them, whatever the server, or somebody on the way, puts into it.
     pub fn authorized_with(&mut self, exchange: ExchangeId, fields: Headers) {
         if let Some(exchange) = self.exchanges.get_mut(&exchange) {
             exchange.credentials = fields;

@@ -99,8 +99,8 @@ impl Http {
         self.held.len()
     }
 
-    /// The first of the exchanges that this one, which has not ended or is held, goes on for: what is repeated, redirected or
-    /// sent again in another session is the same request still.
+    /// The first of the exchanges that this one, which has not ended or is held, goes on for: what is repeated,
+    /// redirected or sent again in another session is the same request still.
     pub fn origin_of(&self, exchange: ExchangeId) -> Option<ExchangeId> {
         let held = || self.held.get(&exchange).map(|held| held.origin);
         self.exchanges.get(&exchange).map(|exchange| exchange.origin).or_else(held)
@@ -112,9 +112,10 @@ impl Http {
         self.exchanges.values().map(|exchange| exchange.origin).chain(held).collect()
     }
 
-    /// Puts a held exchange aside that is for no call and no subscription, but for the session: its handshake, or its stream.
-    /// Given up, it would be the end of the client; this way it waits for [`unpark`](Self::unpark), however long. Calls that wait
-    /// for it end as with [`give_up`](Self::give_up). `false` for any other exchange, to which nothing happens.
+    /// Puts a held exchange aside that is for no call and no subscription, but for the session: its handshake, or its
+    /// stream. Given up, it would be the end of the client; this way it waits for [`unpark`](Self::unpark), however
+    /// long. Calls that wait for it end as with [`give_up`](Self::give_up). `false` for any other exchange, to which
+    /// nothing happens.
     pub fn park(&mut self, now: Now, exchange: ExchangeId, reason: &str) -> bool {
         let now = now.mono;
         let of_session = |held: &&Held| {
@@ -265,8 +266,8 @@ impl Http {
         stale.into_iter().for_each(|id| drop(self.release(now, id)));
     }
 
-    /// Lets go of what is held of a session, calls apart, while that is still the session which there is: another one begins
-    /// with an opening of its own.
+    /// Lets go of what is held of a session, calls apart, while that is still the session which there is: another one
+    /// begins with an opening of its own.
     pub(super) fn drop_opening(&mut self, now: Instant) {
         let calls =
             |purpose: Purpose| purpose.call().is_some() || matches!(purpose, Purpose::Subscription(_));

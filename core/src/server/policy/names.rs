@@ -26,8 +26,8 @@ impl Default for Hosts {
 
 impl Hosts {
     /// Lets one more name or address in, such as `mcp.example.com` or `[2001:db8::1]:8000`: as clients send it, in any
-    /// case, without a scheme or a path. Without a port every port is meant. [`HttpPolicy::check`](super::HttpPolicy::check)
-    /// finds what is no host.
+    /// case, without a scheme or a path. Without a port every port is meant.
+    /// [`HttpPolicy::check`](super::HttpPolicy::check) finds what is no host.
     pub fn allow(&mut self, host: impl Into<String>) {
         if let Self::Listed(names) = self {
             names.insert(host.into().to_ascii_lowercase());

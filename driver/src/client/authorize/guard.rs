@@ -19,7 +19,8 @@ use crate::hook;
 
 /// How long nothing is renewed early after that failed, or brought a token that has ended already.
 const PAUSE: Duration = Duration::from_secs(10);
-/// Operations that were given up, and requests that were refused, of which it is remembered without asking whether they go on.
+/// Operations that were given up, and requests that were refused, of which it is remembered without asking whether they
+/// go on.
 const REQUESTS: usize = 1_024;
 
 /// The grant of one client, and the exchanges that wait for it.
@@ -45,8 +46,8 @@ pub(in crate::client) struct Guard {
     waiting: Vec<Waiting>,
     /// With which grant exchanges went out that are not answered yet.
     sent: BTreeMap<ExchangeId, u64>,
-    /// Operations that were given up, whatever was done about their refusals, each with the last exchange that had gone out by
-    /// then: what went out before is given up with them, what goes out later is another try.
+    /// Operations that were given up, whatever was done about their refusals, each with the last exchange that had gone
+    /// out by then: what went out before is given up with them, what goes out later is another try.
     given_up: BTreeMap<String, ExchangeId>,
     /// Until when nothing is renewed early.
     pause: Option<Instant>,

@@ -65,7 +65,8 @@ impl Listeners {
         *watched
     }
 
-    /// Takes back what one of them has asked for, or all have; what is left of it. `None` where that is not watched any more.
+    /// Takes back what one of them has asked for, or all have; what is left of it. `None` where that is not watched any
+    /// more.
     pub(super) fn take_back(&mut self, uri: &str, watch: Option<u64>) -> Option<Watched> {
         let watched = self.watched.get_mut(uri).filter(|it| watch.is_none_or(|watch| it.watch == watch))?;
         watched.askers = watch.map_or(0, |_| watched.askers.saturating_sub(1));
@@ -208,8 +209,8 @@ pub(in crate::client) fn hear_watched<L: Link>(link: &Arc<L>, id: SubscriptionId
 mod tests {
     use super::*;
 
-    /// SUB-11: whose subscription is refused takes back what he has asked for himself: not what another has asked for beside
-    /// him, nor what somebody asks for anew after it was taken back.
+    /// SUB-11: whose subscription is refused takes back what he has asked for himself: not what another has asked for
+    /// beside him, nor what somebody asks for anew after it was taken back.
     #[test]
     fn each_takes_back_what_he_has_asked_for() {
         let mut listeners = Listeners::default();
@@ -229,7 +230,8 @@ mod tests {
         assert_eq!(listeners.take_back("x:b", None), None);
     }
 
-    /// SUB-07: what the server grants no more is not watched any more; what it has not granted yet is for whoever has asked.
+    /// SUB-07: what the server grants no more is not watched any more; what it has not granted yet is for whoever has
+    /// asked.
     #[test]
     fn what_is_granted_no_more_is_not_watched() {
         let uris = |uris: &[&str]| uris.iter().map(|&uri| uri.to_owned()).collect::<Vec<_>>();

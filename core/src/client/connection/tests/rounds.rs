@@ -65,8 +65,8 @@ impl Peer {
     }
 }
 
-/// MRTR-25, MRTR-20, MRTR-21, MRTR-23, MRTR-24, MRTR-27: all that is asked is answered, and the call made again as it was, with
-/// the state as it came, under another id.
+/// MRTR-25, MRTR-20, MRTR-21, MRTR-23, MRTR-24, MRTR-27: all that is asked is answered, and the call made again as it
+/// was, with the state as it came, under another id.
 #[test]
 fn a_call_is_made_again_with_what_was_asked() {
     let mut peer = peer();

@@ -132,8 +132,8 @@ fn without_a_version_in_common_the_error_names_both_sides() {
     assert!(text.contains("2099-02-02") && text.contains("2026-07-28"), "{text}");
 }
 
-/// B31: a server that names legacy versions only, by a refusal or in what it offers, is greeted with the newest of them, as a
-/// legacy server: with no header of the other era.
+/// B31: a server that names legacy versions only, by a refusal or in what it offers, is greeted with the newest of
+/// them, as a legacy server: with no header of the other era.
 #[test]
 fn legacy_versions_only_lead_to_initialize() {
     let legacy = "['2025-03-26','2025-06-18']";

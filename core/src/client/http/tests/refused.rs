@@ -517,8 +517,8 @@ fn a_subscription_is_held() {
     }
 }
 
-/// AUTH-66: what opens a session is put aside for as long as it takes, and the calls that wait for it end at once; when it is sent
-/// again it has the time that it had, and serves those that begin then.
+/// AUTH-66: what opens a session is put aside for as long as it takes, and the calls that wait for it end at once; when
+/// it is sent again it has the time that it had, and serves those that begin then.
 #[test]
 fn an_opening_that_is_put_aside_ends_calls_and_no_client() {
     let mut peer = Peer::legacy_with(authorizing());

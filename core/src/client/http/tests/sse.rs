@@ -444,7 +444,8 @@ fn streamable_http_is_tried_first_and_the_old_transport_last() {
     }
 }
 
-/// SSEL-08: a server that spoke Streamable HTTP and refuses another session is not looked for on the old transport for long.
+/// SSEL-08: a server that spoke Streamable HTTP and refuses another session is not looked for on the old transport for
+/// long.
 #[test]
 fn a_session_that_is_lost_does_not_change_the_transport() {
     let mut peer = Peer::legacy();

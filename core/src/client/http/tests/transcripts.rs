@@ -1,5 +1,5 @@
-//! Exchanges that are held, streams that are listened on, and bodies that are compressed: what comes of them depends on what
-//! came, and neither on how it was cut, nor on when outputs are polled, nor on timeouts that are none.
+//! Exchanges that are held, streams that are listened on, and bodies that are compressed: what comes of them depends on
+//! what came, and neither on how it was cut, nor on when outputs are polled, nor on timeouts that are none.
 
 use super::super::super::Notice;
 use super::refused::challenged;

@@ -42,8 +42,8 @@ const LINGER: Duration = Duration::from_secs(1);
 /// # Bounds
 ///
 /// Heads: `Limits::head`, `head_fields`, `head_time`. A connection without a request: `keep_alive`. A
-/// request body: `body_time`; one, or unwritten output, without progress: `stall`. Pipelined input and undelivered body bytes
-/// are held up to `Limits::head`, plus the last call to [`handle_bytes`](Self::handle_bytes), as long as the
+/// request body: `body_time`; one, or unwritten output, without progress: `stall`. Pipelined input and undelivered body
+/// bytes are held up to `Limits::head`, plus the last call to [`handle_bytes`](Self::handle_bytes), as long as the
 /// caller honours [`wants_read`](Self::wants_read).
 #[derive(Debug)]
 pub struct ServerConnection {
@@ -287,8 +287,9 @@ impl ServerConnection {
         }
     }
 
-    /// Begins the response. It gets a `Date`, unless `now.unix` is zero, which stands for no clock. Framing and connection fields of `head` are replaced by what is true here; a
-    /// field that is not a token with a clean value is left out. A `Connection: close` is honoured.
+    /// Begins the response. It gets a `Date`, unless `now.unix` is zero, which stands for no clock. Framing and
+    /// connection fields of `head` are replaced by what is true here; a field that is not a token with a clean value is
+    /// left out. A `Connection: close` is honoured.
     ///
     /// With [`BodyLength::Empty`] the response is finished, too. If the peer has gone already, nothing
     /// happens.

@@ -165,8 +165,8 @@ const FULL: &str = "MCP_TEST_FULL_DISK";
 #[cfg(unix)]
 const SAID: &str = "what there was is still there";
 
-/// AUTH-70: without a place on the disk saving is an error, and what there was is still there. Files may have no byte there,
-/// which is as good as a full disk, and only for a process of its own.
+/// AUTH-70: without a place on the disk saving is an error, and what there was is still there. Files may have no byte
+/// there, which is as good as a full disk, and only for a process of its own.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_is_an_error_and_keeps_what_there_was() {

@@ -296,7 +296,8 @@ fn a_late_refusal_is_sent_again() {
     assert_eq!(token(&world.admit(at(0)).1), "Bearer t-1");
 }
 
-/// AUTH-65: that it comes late does not make it no refusal of the request: its next one is the second, whoever is first then.
+/// AUTH-65: that it comes late does not make it no refusal of the request: its next one is the second, whoever is first
+/// then.
 #[test]
 fn a_late_refusal_counts_for_its_request() {
     let mut world = World::connected();
@@ -519,8 +520,8 @@ fn only_success_shows_that_scopes_suffice() {
     }
 }
 
-/// AUTH-65: scopes that nobody was asked for, because the browser was closed, say, were not refused; those that the user said no
-/// to were.
+/// AUTH-65: scopes that nobody was asked for, because the browser was closed, say, were not refused; those that the
+/// user said no to were.
 #[test]
 fn a_step_up_that_nobody_answers_is_none() {
     for (denied, expected) in [(false, Some(Way::Authorize)), (true, None)] {
