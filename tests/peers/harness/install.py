@@ -30,18 +30,20 @@ def peer(name: str) -> None:
         node_packages()
 
 
-def ours(runtime: str, build: bool) -> None:
-    """Builds the examples of an adapter that are spoken to, and copies them away."""
-    if not build:
-        return
-    say(f"building the fixtures on {runtime}")
-    binaries = [f"{runtime}_{name}" for name in BINARIES + ["elicit"] * (runtime in ASKING)]
-    examples = [word for binary in binaries for word in ("--example", binary)]
-    call("cargo", "build", "--release", "--locked", "-p", f"mcp-{runtime}", *examples, cwd=ROOT)
+def ours(runtimes: list[str]) -> None:
+    """Builds the examples of the adapters that are spoken to, all at once, and copies them away."""
+    say(f"building the fixtures on {', '.join(runtimes)}")
+    binaries = {
+        runtime: [f"{runtime}_{name}" for name in BINARIES + ["elicit"] * (runtime in ASKING)] for runtime in runtimes
+    }
+    packages = [word for runtime in runtimes for word in ("-p", f"mcp-{runtime}")]
+    examples = [word for names in binaries.values() for name in names for word in ("--example", name)]
+    call("cargo", "build", "--release", "--locked", *packages, *examples, cwd=ROOT)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    (PEERS / "bin" / runtime).mkdir(parents=True, exist_ok=True)
-    for binary in binaries:
-        shutil.copy2(target / "release/examples" / binary, PEERS / "bin" / runtime / binary)
+    for runtime, names in binaries.items():
+        (PEERS / "bin" / runtime).mkdir(parents=True, exist_ok=True)
+        for name in names:
+            shutil.copy2(target / "release/examples" / name, PEERS / "bin" / runtime / name)
 
 
 @cache
