@@ -13,6 +13,7 @@ use core::fmt;
 
 pub(crate) use self::field::Field;
 pub use self::headers::Headers;
+#[cfg(feature = "http1")]
 pub(crate) use self::headers::Span;
 
 /// The head of an HTTP request.

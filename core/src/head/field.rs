@@ -61,6 +61,7 @@ impl Field {
     }
 
     /// Whether it is about one connection and not about the message: whoever has the connection writes what is true of it.
+    #[cfg(feature = "http1")]
     pub(crate) const fn is_hop_by_hop(self) -> bool {
         matches!(
             self,

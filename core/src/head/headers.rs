@@ -52,6 +52,7 @@ impl Place {
     }
 }
 
+#[cfg(any(test, feature = "http1"))]
 impl Span {
     /// Where a field stands in a text; `None` if it does not lie within it.
     pub(crate) fn within(text: &[u8], name: &str, value: &[u8]) -> Option<Self> {
@@ -122,6 +123,7 @@ impl Headers {
     }
 
     /// Fields where they stand in a text, without a copy.
+    #[cfg(any(test, feature = "http1"))]
     pub(crate) fn over(text: Vec<u8>, spans: Vec<Span>) -> Self {
         match String::from_utf8(text) {
             Ok(text) => {
@@ -252,6 +254,7 @@ impl Headers {
     }
 
     /// The same, with what is known of each name.
+    #[cfg(feature = "http1")]
     pub(crate) fn known(&self) -> impl Iterator<Item = (Option<Field>, &str, &[u8])> {
         self.spans.iter().map(|span| (span.field, self.name(span), self.value(span)))
     }
