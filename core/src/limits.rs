@@ -32,7 +32,7 @@ pub struct Limits {
     /// How long reading a body or writing a response may make no progress. Default 30 s; closed.
     pub stall: Duration,
     /// Legacy sessions at one time. Default 10,000, about 1 KiB each and
-    /// at most [`client_details`](Self::client_details) more; a further `initialize` is answered 503.
+    /// at most [`client_details`](Self::client_details) and [`watched_bytes`](Self::watched_bytes) more; a further `initialize` is answered 503.
     /// As many streams of HTTP with SSE besides, if [`listens`](Self::listens) allows; a further one is answered 503.
     pub sessions: usize,
     /// What a legacy client says of itself in `initialize`, as far as it is kept: names, prose and capabilities,
@@ -141,7 +141,8 @@ pub struct Limits {
     /// for the application of a client, together with what the server logs, progress and diagnostics; there a repeat gives
     /// way once all is full, and of the others the oldest are lost, those last that tell of a change. Both are counted.
     pub notifications: usize,
-    /// The same in bytes. Default 4 MiB; a single one that is larger is lost, and no other for it.
+    /// The same in bytes. Default 4 MiB; a single one that is larger is lost, and no other for it: raise it with
+    /// [`message`](Self::message).
     pub notification_bytes: usize,
     /// Nesting of subschemas in the schema of a tool. Default 64 levels; a tool with a deeper one is refused.
     pub schema_depth: usize,
@@ -170,7 +171,8 @@ pub struct Limits {
     /// Subscriptions that are open at one time: those of one connection on a byte stream, those of one client, and those
     /// of an HTTP server together with the streams that its legacy clients keep open for what it has to say (GET, and
     /// HTTP with SSE), so that they leave connections to others. Default 1,000, about 2 KiB each and at most
-    /// [`watched_bytes`](Self::watched_bytes) more; a further one is refused, over HTTP with 503. A
+    /// [`id`](Self::id), [`watched_bytes`](Self::watched_bytes) and
+    /// [`notification_bytes`](Self::notification_bytes) more; a further one is refused, over HTTP with 503. A
     /// client on HTTP also needs [`connections`](Self::connections) for them.
     pub listens: usize,
     /// Resources that one subscription, or one legacy session, may watch. Default 1,024; more are refused.
@@ -185,8 +187,8 @@ pub struct Limits {
     /// What a compressed response may come to, and an event stream from one message to the next. Default 64 MiB; a call
     /// fails as too large. It is decompressed as it comes, so that only what other bounds allow is held.
     pub decompressed: usize,
-    /// How long a new connection of an HTTP client may take to be ready: each the look-up of a name, connecting to what
-    /// it stands for, the tunnel through a proxy and the TLS handshake. Default 10 s; then it is given up, and what
+    /// How long each step of a new connection of an HTTP client may take: the look-up of a name, connecting to what it
+    /// stands for, the tunnel through a proxy, the TLS handshake. Default 10 s; then it is given up, and what
     /// waited for it fails unsent.
     pub handshake: Duration,
     /// Addresses of one name that are tried, one after the other. Default 8; further ones are not.

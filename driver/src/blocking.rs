@@ -71,6 +71,7 @@ pub async fn drive_blocking<R: Runtime>(
             broken: AtomicBool::new(false),
         }
     });
+    let _dropped = Dropped(link.clone());
     // Waking a link means writing what it has.
     link.endpoint.register(&waker(&link, Link::ask));
     link.ask();
@@ -100,6 +101,18 @@ struct Link<R> {
     timer: Mutex<Option<(Instant, BoxFuture<()>)>>,
     /// A write has failed.
     broken: AtomicBool,
+}
+
+/// A stream that is not driven to its end, as nobody polls for it any more, is closed. What is being read then is lost.
+struct Dropped<R: Runtime>(Arc<Link<R>>);
+
+impl<R: Runtime> Drop for Dropped<R> {
+    fn drop(&mut self) {
+        if !self.0.endpoint.status().finished {
+            self.0.endpoint.handle_end(self.0.runtime.now(), End::Broken);
+            self.0.ask();
+        }
+    }
 }
 
 /// The reading half, and room for what was read.
@@ -146,7 +159,8 @@ impl<R: Runtime> Link<R> {
     /// Reads on a thread of its own: nothing can interrupt that, so it must not be waited for.
     fn read_aside(self: &Arc<Self>) {
         let link = self.clone();
-        let reading = thread::Builder::new().name("mcp-read".into()).spawn(move || link.read_on());
+        let reading =
+            thread::Builder::new().name("mcp-read".into()).spawn(move || link.guarded(|| link.read()));
         if reading.is_err() {
             self.endpoint.handle_end(self.runtime.now(), End::Broken);
             self.ask();
@@ -155,13 +169,15 @@ impl<R: Runtime> Link<R> {
 
     /// Whoever has read so far is at something that takes long.
     fn take_over(self: &Arc<Self>) {
-        self.ask();
-        self.read_on();
+        self.guarded(|| {
+            self.ask();
+            self.read();
+        });
     }
 
-    /// Reads on another thread than that which drives the stream: a panic there would be noticed by nobody.
-    fn read_on(self: &Arc<Self>) {
-        if catch_unwind(AssertUnwindSafe(|| self.read())).is_err() {
+    /// On another thread than that which drives the stream: a panic there would be noticed by nobody.
+    fn guarded(self: &Arc<Self>, run: impl FnOnce()) {
+        if catch_unwind(AssertUnwindSafe(run)).is_err() {
             self.endpoint.handle_end(self.runtime.now(), End::Broken);
             self.ask();
         }

@@ -53,7 +53,7 @@ impl PrimitiveSchemaDefinition {
         matches!(self, Self::UntitledMultiSelect(_) | Self::TitledMultiSelect(_))
     }
 
-    /// What fits, in words and without the choices: `an integer from 0 to 3`, `a date such as 2026-07-28`.
+    /// What fits, in words and without the choices: `an integer, 0 to 3`, `a date such as 2026-07-28`.
     pub fn expected(&self) -> String {
         match self {
             Self::String(schema) => {
