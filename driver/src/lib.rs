@@ -1,8 +1,8 @@
 //! The runtime-neutral half of mcp-proto: typed handlers, handles, wakers and drop guards.
 //!
 //! Nothing here opens a socket. An adapter (`mcp-tokio`, `mcp-smol`, `mcp-blocking`) implements [`Runtime`]
-//! and re-exports the rest; whoever has another executor does the same: `runtime-smol/src/runtime.rs` in the repository is
-//! an example, in some hundred lines.
+//! and re-exports the rest; whoever has another executor does the same: `runtime-smol/src` in the repository is an
+//! example, in three hundred lines.
 //!
 //! # Where to look
 //!
@@ -12,7 +12,7 @@
 //! | know and use the request that a handler serves | [`Context`] |
 //! | change what is there while it is served | [`Registry`], [`Bus`] |
 //! | call a server, or several | [`ClientBuilder`], [`Client`], [`Calls`], [`Options`], [`Group`] |
-//! | put this on another executor | [`Runtime`], [`ByteStream`] and [`pump`]; [`Pool`] for what blocks |
+//! | put this on another executor | [`Runtime`]; [`ByteStream`] and [`pump`] for streams that are polled, [`BlockingStream`] and [`drive_blocking`] for those that block; [`Pool`] for jobs that do |
 //! | carry HTTP by a stack of your own | `Server::into_http_service`, `ExchangeHandle`; `ClientBuilder::exchanger` |
 //! | what went wrong | [`Error`], [`CallError`], [`Report`] |
 //!

@@ -99,7 +99,8 @@ pub trait Runtime: Clone + Default + Send + Sync + fmt::Debug + 'static {
     /// When the program cannot be started; the driver adds its name and where it was looked for.
     fn spawn_process(&self, command: &Command) -> io::Result<Process<Self>>;
 
-    /// Connects a stream with the machine behind it, until the machine is finished or the stream breaks.
+    /// Connects a stream with the machine behind it, until the machine is finished or the stream breaks: by
+    /// [`pump`](crate::pump), or by [`drive_blocking`](crate::drive_blocking) where reads block.
     fn drive(&self, stream: Self::Stream, endpoint: Arc<dyn Endpoint>) -> BoxFuture<()>;
 
     /// Runs what wakes an endpoint on behalf of somebody else, who must not wait for its peer, nor may that for
@@ -129,7 +130,8 @@ pub struct Process<R: Runtime> {
     pub stream: R::Stream,
     /// Its standard error (read).
     pub stderr: R::Stream,
-    /// Is ready once it has exited and was reaped.
+    /// Is ready once it has exited and was reaped. The driver ends the process itself; where this is dropped before, with
+    /// its runtime, it should kill the child if it can.
     pub exit: BoxFuture<io::Result<ExitStatus>>,
     /// Its process id, which is also that of its group.
     pub id: u32,

@@ -136,8 +136,8 @@ impl Subscription {
         self.backlog.waiting()
     }
 
-    /// How many notices were left out because they repeat others that wait, and how many were lost because too many
-    /// wait. What was lost is told as [`Notice::Missed`].
+    /// How many notices were left out because they repeat others that wait, and how many were lost because too much
+    /// waits. What was lost is told as [`Notice::Missed`].
     pub const fn left_out(&self) -> (u64, u64) {
         self.backlog.left_out()
     }

@@ -155,7 +155,8 @@ pub trait Calls {
         self.ping_with(Options::new())
     }
 
-    /// Asks whether the server is there, with options. That of a cache is of no account: it is asked in any case.
+    /// Asks whether the server is there, with options. [`Options::cache`] makes no difference: the server is asked in
+    /// any case.
     fn ping_with(&self, options: Options) -> Self::Reply<()>;
 
     /// Asks for log messages from `level` on: a legacy server at once and at the beginning of each later session, a modern
@@ -164,7 +165,8 @@ pub trait Calls {
         self.set_level_with(level, Options::new())
     }
 
-    /// Asks for log messages from `level` on, with options for the request to a legacy server. A modern one is sent none.
+    /// Asks for log messages from `level` on, with options for the request to a legacy server. A modern one is sent
+    /// nothing now, so there they make no difference.
     fn set_level_with(&self, level: LoggingLevel, options: Options) -> Self::Reply<()>;
 
     /// Sends a request of any method.

@@ -467,8 +467,8 @@ impl<R: Runtime> ClientBuilder<R> {
     }
 
     /// More entries for the `_meta` of every request, such as where it comes from; those of [`Options::meta`] take the
-    /// place of those of the same name. What the protocol itself sets is left out, and so is, with a diagnostic, what
-    /// is no name.
+    /// place of those of the same name. Entries that the protocol sets itself are left out, and so are, with a
+    /// diagnostic, those whose name is not valid.
     #[must_use]
     pub fn meta(mut self, meta: Meta) -> Self {
         self.config.meta = meta;

@@ -93,8 +93,8 @@ impl<R: Runtime> Client<R> {
     }
 
     /// Those resources that the server has said it tells of, of all that [`subscribe_resource`](Self::subscribe_resource)
-    /// has asked for. One that it grants no more, after it was started again or asked for another besides, is not among
-    /// them any more; that is reported.
+    /// has asked for. One that it grants no more, because it was started again or was asked for another one, is left
+    /// out; that is reported.
     pub fn subscribed_resources(&self) -> Vec<String> {
         self.hearing().watched()
     }
@@ -167,7 +167,7 @@ impl<R: Runtime> Subscription<R> {
     }
 
     /// How many notices were left out because they repeat others that wait to be heard, and how many were lost because
-    /// too many wait (`Limits::notifications`), which [`Notice::Missed`] tells.
+    /// too much waits (`Limits::notifications`, `Limits::notification_bytes`), which [`Notice::Missed`] tells.
     pub fn left_out(&self) -> (u64, u64) {
         self.hearing.status(self.id).left_out
     }

@@ -358,8 +358,8 @@ impl<R: Runtime> Server<R> {
     }
 
     /// Answers HTTP requests for this host, too, and for web pages that it serves: a name or an address as clients send
-    /// it in `Host`, such as `mcp.example.com`, without a scheme or a path. What is none is the error that serving ends
-    /// with at once. Default: loopback names only, so that no web page can reach a server on its visitor's machine.
+    /// it in `Host`, such as `mcp.example.com`, without a scheme or a path. Where it is no host, serving ends at once with
+    /// an error that says so. Default: loopback names only, so that no web page can reach a server on its visitor's machine.
     /// Without a port every port is meant.
     ///
     /// A host that was refused is told to [`on_error`](Self::on_error), a few of them once each.
@@ -370,7 +370,8 @@ impl<R: Runtime> Server<R> {
     }
 
     /// Answers HTTP requests of web pages of this origin, too: scheme, host and port as browsers send it, such as
-    /// `https://app.example`, without a slash at the end. What is none is the error that serving ends with at once.
+    /// `https://app.example`, without a slash at the end. Where it is no origin, serving ends at once with an error
+    /// that says so.
     ///
     /// An origin that was refused is told to [`on_error`](Self::on_error), a few of them once each.
     #[cfg(feature = "http")]

@@ -37,8 +37,8 @@ pub trait Exchanger: Send + Sync + 'static {
     /// the request is then to be given up.
     fn exchange(&self, request: Outgoing, response: Response) -> BoxFuture<()>;
 
-    /// Whether it may add credentials to requests, such as a token of its own, a certificate or cookies. Default yes,
-    /// and so for every function. Nobody knows here then whose answers they are, so that those that the server calls
+    /// Whether it may add credentials to requests, such as a token of its own, a certificate or cookies. Default yes;
+    /// for a function it is always yes. Nobody knows here then whose answers they are, so that those that the server calls
     /// private are not kept ([`CacheScope::Private`](mcp_proto::model::CacheScope)). Say no where requests go out with
     /// the fields that they have here and nothing else.
     fn adds_credentials(&self) -> bool {
