@@ -30,8 +30,13 @@ impl Discovery {
         self.asking.is_some()
     }
 
-    /// Whether those that waited for it are to be judged now; they are, once this was looked at.
-    pub(super) const fn is_due(&mut self) -> bool {
+    /// It is too old from now on, however long it was to hold.
+    pub(super) fn doubt(&mut self) {
+        self.until = self.until.map(|_| Instant::default());
+    }
+
+    /// Whether those that waited for it are to be judged now; they are, once this was asked.
+    pub(super) const fn take_due(&mut self) -> bool {
         core::mem::replace(&mut self.due, false)
     }
 }
@@ -44,8 +49,11 @@ impl Link {
     }
 
     /// How the server is asked again.
-    pub(super) fn asking_again() -> CallOptions {
-        CallOptions::new().cache(CacheUse::Refresh)
+    pub(super) fn asking_again(&self) -> CallOptions {
+        CallOptions::new().cache(match self.config.cache {
+            CacheUse::Off => CacheUse::Off,
+            _ => CacheUse::Refresh,
+        })
     }
 
     /// This is the call that does.

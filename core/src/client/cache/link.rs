@@ -165,9 +165,11 @@ impl Link {
         }
     }
 
-    /// Requests carry another authorization from now on, and so will this call, which was not carried out.
+    /// Requests carry another authorization from now on, and so will this call, which was not carried out. What the
+    /// server said of itself it may not say to everybody.
     pub(in crate::client) fn reauthorize(&mut self, call: Option<CallId>) {
         self.cache.reauthorize();
+        self.discovery.doubt();
         if let Some(claim) = call.and_then(|call| self.calls.claim_mut(call)) {
             claim.authorization = self.cache.authorization;
         }

@@ -3,7 +3,6 @@
 use super::{Connection, State};
 use crate::client::call::Discover;
 use crate::client::calls::{CallId, Reply};
-use crate::client::link::Link;
 use crate::error::CallError;
 use crate::time::Instant;
 
@@ -32,7 +31,7 @@ impl Connection {
             self.link.hears();
             self.link.resume_listening();
         }
-        if matches!(self.state, State::Open) && self.link.discovery.is_due() {
+        if matches!(self.state, State::Open) && self.link.discovery.take_due() {
             self.launch(now);
         }
     }
@@ -43,7 +42,8 @@ impl Connection {
             return;
         }
         let Some(envelope) = self.link.envelope.take() else { return };
-        let begun = self.link.begin(now, &Discover, Link::asking_again(), &envelope, &mut self.out);
+        let options = self.link.asking_again();
+        let begun = self.link.begin(now, &Discover, options, &envelope, &mut self.out);
         self.link.envelope = Some(envelope);
         match begun {
             Ok(call) => {

@@ -5,7 +5,6 @@ use super::listen::WAIT;
 use super::{Http, State};
 use crate::client::call::Discover;
 use crate::client::calls::CallId;
-use crate::client::link::Link;
 use crate::error::CallError;
 use crate::time::Instant;
 
@@ -44,7 +43,7 @@ impl Http {
         if matches!(self.state, State::Preparing { stream: None }) && self.link.level.told_by().is_none() {
             self.open(now);
         }
-        if matches!(self.state, State::Open) && self.link.discovery.is_due() {
+        if matches!(self.state, State::Open) && self.link.discovery.take_due() {
             self.launch_waiting(now);
         }
     }
@@ -55,7 +54,8 @@ impl Http {
             return;
         }
         let Some(envelope) = self.link.envelope.take() else { return };
-        match self.begin(now, &Discover, Link::asking_again(), envelope) {
+        let options = self.link.asking_again();
+        match self.begin(now, &Discover, options, envelope) {
             Ok(call) => self.link.asks_again(call),
             // It always serializes.
             Err(_) => self.launch_waiting(now),

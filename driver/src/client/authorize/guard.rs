@@ -471,7 +471,10 @@ impl Guard {
         let stepping = self.stepping.take();
         let mut failed = None;
         match done {
-            Done::Loaded(grant) => self.grant = grant.map(Arc::new),
+            Done::Loaded(grant) => {
+                self.grant = grant.map(Arc::new);
+                http.reauthorized();
+            }
             Done::Granted { grant, renewed } => {
                 self.grant = Some(Arc::from(grant));
                 self.renewed = renewed;
@@ -510,6 +513,8 @@ impl Guard {
                 self.tried.clear();
                 self.signed_out = !self.asked_since;
                 http.clear_cache();
+                // Nor is what is on its way for who has left.
+                http.reauthorized();
             }
         }
         for Waiting { exchange, refused } in std::mem::take(&mut self.waiting) {

@@ -44,6 +44,20 @@ fn a_stale_introduction_is_asked_for_before_a_call_is_refused() {
     peer.is_empty();
 }
 
+/// INIT-13, CACHE-18: whoever has another token may be offered something else.
+#[test]
+fn another_token_asks_for_another_introduction() {
+    let mut peer = peer();
+    assert!(is_unsupported(peer.http.start(peer.now, &ListPrompts::new(), CallOptions::new())));
+    peer.http.set_header("authorization", "Bearer two");
+    let (call, asked) = peer.start(&ListPrompts::new());
+    assert_eq!(asked.method(), "server/discover");
+    peer.result(&asked, &said("'tools':{},'prompts':{}"));
+    let sent = peer.one();
+    peer.result(&sent, "{'prompts':[]}");
+    assert!(peer.take(&call).is_ok());
+}
+
 /// Whatever becomes of it, nobody waits for it any longer.
 #[test]
 fn what_is_still_not_offered_is_refused() {
