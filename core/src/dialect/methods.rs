@@ -43,7 +43,7 @@ const LEGACY: (Revision, Revision) = (V2024_11_05, Revision::LATEST_LEGACY);
 const ALWAYS: (Revision, Revision) = (V2024_11_05, Revision::LATEST);
 const MODERN: (Revision, Revision) = (V2026_07_28, Revision::LATEST);
 const ONLY_2025_11_25: (Revision, Revision) = (V2025_11_25, V2025_11_25);
-const TASKS: Option<&str> = Some("io.modelcontextprotocol/tasks");
+const TASKS: Option<&str> = Some(crate::model::TASKS_EXTENSION);
 
 /// All messages. A name appears once for each side that sends it and each span of revisions.
 ///

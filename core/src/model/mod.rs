@@ -31,6 +31,7 @@ pub(crate) mod result;
 pub(crate) mod roots;
 pub(crate) mod sampling;
 pub(crate) mod subscriptions;
+pub(crate) mod tasks;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tools;
@@ -61,5 +62,6 @@ pub use result::*;
 pub use roots::*;
 pub use sampling::*;
 pub use subscriptions::*;
+pub use tasks::*;
 pub use tools::*;
 pub use trace::*;

@@ -19,6 +19,7 @@ use crate::model::resources::{
 use crate::model::result::EmptyResult;
 use crate::model::roots::ListRootsResult;
 use crate::model::sampling::{CreateMessageRequestParams, CreateMessageResult};
+use crate::model::tasks::{CreateTaskResult, GetTaskResult, ListTasksResult, TaskStatusNotificationParams};
 use crate::model::tools::{CallToolRequestParams, CallToolResult, ListToolsResult, Tool};
 
 round_trips! {
@@ -120,6 +121,10 @@ round_trips! {
     notifications_resources_updated: ResourceUriParams, V2025_11_25, r#"{"uri": "shop://bikes/42"}"#;
     notifications_elicitation_complete: ElicitationCompleteNotificationParams, V2025_11_25, r#"{"elicitationId": "el-81"}"#;
     tools_call_as_a_task: CallToolRequestParams, V2025_11_25, r#"{"name": "overhaul", "arguments": {"bike": "B-42"}, "task": {"ttl": 60000}}"#;
+    create_task_result: CreateTaskResult, V2025_11_25, r#"{"task": {"taskId": "7c1e","createdAt": "2025-12-01T08:00:00Z","lastUpdatedAt": "2025-12-01T08:00:03Z","ttl": 60000, "status": "working", "pollInterval": 1500}}"#;
+    tasks_get_result: GetTaskResult, V2025_11_25, r#"{"taskId": "7c1e","createdAt": "2025-12-01T08:00:00Z","lastUpdatedAt": "2025-12-01T08:00:03Z","ttl": 60000, "status": "working"}"#;
+    tasks_list_result: ListTasksResult, V2025_11_25, r#"{"tasks": [{"taskId": "7c1e","createdAt": "2025-12-01T08:00:00Z","lastUpdatedAt": "2025-12-01T08:00:03Z","ttl": 60000, "status": "completed"}]}"#;
+    tasks_status: TaskStatusNotificationParams, V2025_11_25, r#"{"taskId": "7c1e","createdAt": "2025-12-01T08:00:00Z","lastUpdatedAt": "2025-12-01T08:00:03Z","ttl": 60000, "status": "completed"}"#;
     tasks_result_result: CallToolResult, V2025_11_25, r#"{
           "content": [{"type": "text", "text": "done"}],
           "_meta": {"io.modelcontextprotocol/related-task": {"taskId": "7c1e"}}

@@ -23,6 +23,7 @@ use crate::model::sampling::{CreateMessageRequestParams, CreateMessageResult};
 use crate::model::subscriptions::{
     SubscriptionsAcknowledgedNotificationParams, SubscriptionsListenRequestParams,
 };
+use crate::model::tasks::{CreateTaskResult, GetTaskResult, TaskStatusNotificationParams};
 use crate::model::tools::{CallToolRequestParams, CallToolResult, ListToolsResult, Tool};
 
 round_trips! {
@@ -285,6 +286,18 @@ round_trips! {
     missing_client_capability: MissingRequiredClientCapabilityData, V2026_07_28, r#"{"requiredCapabilities": {"sampling": {}}}"#;
     unsupported_version: UnsupportedProtocolVersionData, V2026_07_28, r#"{"supported": ["2026-07-28", "2025-11-25"], "requested": "2031-01-01"}"#;
     modern_only_server_answering_initialize: UnsupportedProtocolVersionData, V2026_07_28, r#"{"supported": ["2026-07-28"]}"#;
+    create_task_result: CreateTaskResult, V2026_07_28, r#"{"resultType": "task", "taskId": "tk-9f3c","createdAt": "2026-08-01T09:00:00Z","lastUpdatedAt": "2026-08-01T09:00:05Z","ttlMs": 900000, "status": "working", "pollIntervalMs": 2000}"#;
+    tasks_get_working: GetTaskResult, V2026_07_28, r#"{"resultType": "complete", "taskId": "tk-9f3c","createdAt": "2026-08-01T09:00:00Z","lastUpdatedAt": "2026-08-01T09:00:05Z","ttlMs": 900000, "status": "working", "statusMessage": "stripping frame"}"#;
+    tasks_get_input_required: GetTaskResult, V2026_07_28, r#"{"resultType": "complete", "taskId": "tk-9f3c","createdAt": "2026-08-01T09:00:00Z","lastUpdatedAt": "2026-08-01T09:00:05Z","ttlMs": 900000, "status": "input_required",
+        "inputRequests": {"q1": {"method": "elicitation/create", "params": {"mode": "form", "message": "Replace chain?",
+        "requestedSchema": {"type": "object", "properties": {"ok": {"type": "boolean"}}}}}}}"#;
+    tasks_get_completed: GetTaskResult, V2026_07_28, r#"{"resultType": "complete", "taskId": "tk-9f3c","createdAt": "2026-08-01T09:00:00Z","lastUpdatedAt": "2026-08-01T09:00:05Z","ttlMs": 900000, "status": "completed",
+        "result": {"content": [{"type": "text", "text": "done"}], "isError": false}}"#;
+    tasks_get_failed: GetTaskResult, V2026_07_28, r#"{"resultType": "complete", "taskId": "tk-9f3c","createdAt": "2026-08-01T09:00:00Z","lastUpdatedAt": "2026-08-01T09:00:05Z","ttlMs": 900000, "status": "failed",
+        "statusMessage": "bay lost power", "error": {"code": -32603, "message": "bay lost power"}}"#;
+    tasks_get_cancelled: GetTaskResult, V2026_07_28, r#"{"resultType": "complete", "taskId": "tk-9f3c","createdAt": "2026-08-01T09:00:00Z","lastUpdatedAt": "2026-08-01T09:00:05Z","ttlMs": 900000, "status": "cancelled"}"#;
+    notification_of_a_task: TaskStatusNotificationParams, V2026_07_28, r#"{"taskId": "tk-9f3c","createdAt": "2026-08-01T09:00:00Z","lastUpdatedAt": "2026-08-01T09:00:05Z","ttlMs": 900000, "status": "working",
+        "_meta": {"io.modelcontextprotocol/subscriptionId": "sub-8"}}"#;
     tasks_update_ack: EmptyResult, V2026_07_28, r#"{"resultType": "complete"}"#;
     listen_for_task_status: SubscriptionsListenRequestParams, V2026_07_28, r#"{"notifications": {"taskIds": ["tk-9f3c"]}}"#;
     caller_did_not_declare_the_extension: MissingRequiredClientCapabilityData, V2026_07_28, r#"{"requiredCapabilities": {"extensions": {"io.modelcontextprotocol/tasks": {}}}}"#;
