@@ -72,6 +72,8 @@ pub(super) struct Negotiation {
     silent: bool,
     /// There was no probe: the server was legacy before.
     assumed: bool,
+    /// The process that is there was sent a probe.
+    probed: bool,
 }
 
 /// What is being asked.
@@ -126,18 +128,29 @@ impl Negotiation {
         (negotiation, first)
     }
 
-    /// Whether a server that ends or dies now may be started again and asked another way: what it was asked may be what it
-    /// ends of.
-    pub(super) fn may_fall_back(&self) -> bool {
+    /// A server process has ended or died in the middle of this: how to begin with another one, as what this one was asked
+    /// may be what it ended of. `None` when it is lost.
+    pub(super) fn ended(&mut self, why: CallError) -> Option<Step> {
+        let probed = core::mem::take(&mut self.probed);
         match self.stage {
-            Stage::Probing(_) => self.allows(Era::Legacy),
-            Stage::Initializing(_) => self.assumed,
-            Stage::Over => false,
+            Stage::Probing(_) if self.allows(Era::Legacy) => Some(self.not_modern(why)),
+            Stage::Initializing(_) if self.assumed => Some(self.not_legacy(why)),
+            // Some stop at a probe, say nothing, and end as soon as they read on.
+            Stage::Initializing(offered) if probed => Some(self.initialize(offered)),
+            _ => None,
         }
     }
 
     fn idle(choice: EraChoice) -> Self {
-        Self { choice, stage: Stage::Over, probes: 0, counters: 0, silent: false, assumed: false }
+        Self {
+            choice,
+            stage: Stage::Over,
+            probes: 0,
+            counters: 0,
+            silent: false,
+            assumed: false,
+            probed: false,
+        }
     }
 
     /// The revision that the handshake under way offers.
@@ -330,6 +343,7 @@ impl Negotiation {
 
     fn probe(&mut self, revision: Revision, patient: bool) -> Step {
         self.probes += 1;
+        self.probed = true;
         self.stage = Stage::Probing(revision);
         Step::Probe { revision, patient }
     }

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 
 from . import script
-from .install import ASKING, EVERYTHING, FILESYSTEM, PEERS as HERE, PYTHON, RMCP
+from .install import ASKING, EVERYTHING, FILESYSTEM, PEERS as HERE, PYTHON, PYTHON_2024, RMCP
 from .processes import Failure, Server, run_client
 
 REVISIONS = {"modern": "2026-07-28", "legacy": "2025-11-25"}
@@ -40,6 +40,8 @@ class Case:
     """Starts the server and gives its URL, over HTTP."""
     connect: str = "--connect"
     """How the client is told that URL."""
+    revision: str | None = None
+    """The revision that it has to end up with, if it is not the newest of the era."""
 
     def run(self) -> Outcome:
         try:
@@ -53,7 +55,7 @@ class Case:
             place = [self.connect, url] if url else ["--spawn", *self.stdio]
             run = run_client([*self.client, "--era", self.ask, *script.words(self.steps), *place], HERE)
             try:
-                script.judge(run, self.steps, self.era, REVISIONS[self.era])
+                script.judge(run, self.steps, self.era, self.revision or REVISIONS[self.era])
             except Failure as failure:
                 raise Failure(f"{failure}{indented(run.stderr)}") from None
 
@@ -155,6 +157,22 @@ def rmcp_server(peer: str, runtime: str) -> Iterator[Case]:
         yield Case(name, ours(runtime, "fixture_client"), ask, era, script.fixture(), stdio=server)
 
 
+def python_2024_server(peer: str, runtime: str) -> Iterator[Case]:
+    """Our client against an SDK that speaks 2024-11-05 alone. At a probe it stops, and it ends as soon as more follows."""
+    server = [str(PYTHON_2024), str(HERE / "python/server_2024.py")]
+    steps = script.fixture(unknown_tool_is_result=True, fail_prefix="Error executing tool fail: ", cancel=False)
+    old = {"http": lambda: Server([*server, "--port", "0"], HERE, announcement="listening on ")}
+    for transport, ask, place in [
+        ("stdio", "auto", {"stdio": [*server, "--stdio"]}),
+        ("stdio", "legacy", {"stdio": [*server, "--stdio"]}),
+        ("http+sse", "auto", {**old, "connect": "--connect-sse"}),
+        ("http, at last http+sse,", "auto", old),
+    ]:
+        name = " ".join([peer, transport, spoken(ask, "legacy"), runtime])
+        client = ours(runtime, "fixture_client")
+        yield Case(name, client, ask, "legacy", steps, revision="2024-11-05", **place)
+
+
 def rmcp1_server(peer: str, runtime: str) -> Iterator[Case]:
     """Our client against a server that exits on the probe: it has to be spawned again."""
     for ask in ["auto", "legacy"]:
@@ -217,6 +235,7 @@ PEERS: dict[str, Callable[[str, str], Iterator[Case]]] = {
         fail_prefix="Error executing tool fail: ",
     ),
     "fastmcp-server": foreign_server([str(PYTHON), str(HERE / "python/fastmcp_server.py")], unknown_tool_is_result=True),
+    "python-2024-server": python_2024_server,
     "filesystem": filesystem_server,
     "rmcp-server": rmcp_server,
     "rmcp1-server": rmcp1_server,

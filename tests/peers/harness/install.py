@@ -11,6 +11,7 @@ from pathlib import Path
 PEERS = Path(__file__).resolve().parent.parent
 ROOT = PEERS.parent.parent
 PYTHON = PEERS / ".venv/bin/python"
+PYTHON_2024 = PEERS / ".venv-2024/bin/python"
 EVERYTHING = PEERS / "node_modules/@modelcontextprotocol/server-everything/dist/index.js"
 FILESYSTEM = PEERS / "node_modules/@modelcontextprotocol/server-filesystem/dist/index.js"
 RMCP = PEERS / "rmcp/target/debug"
@@ -22,8 +23,10 @@ ASKING = ["tokio", "blocking"]
 
 
 def peer(name: str) -> None:
-    if name.startswith(("python", "fastmcp")):
-        python_packages()
+    if name == "python-2024-server":
+        python_packages(PYTHON_2024, "requirements-2024.txt")
+    elif name.startswith(("python", "fastmcp")):
+        python_packages(PYTHON, "requirements.txt")
     elif name.startswith("rmcp"):
         rmcp_programs()
     else:
@@ -57,14 +60,14 @@ def node_packages() -> None:
 
 
 @cache
-def python_packages() -> None:
-    installed = PEERS / ".venv"
-    if not fresh(installed, "requirements.txt"):
-        say("installing the Python packages")
+def python_packages(python: Path, lock: str) -> None:
+    installed = python.parent.parent
+    if not fresh(installed, lock):
+        say(f"installing the Python packages of {lock}")
         call(sys.executable, "-m", "venv", "--clear", str(installed), cwd=PEERS)
-        pip = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "--retries", "10", "install", "--quiet", "--no-deps"]
-        call(*pip, "-r", "requirements.txt", cwd=PEERS)
-        stamp(installed, "requirements.txt")
+        pip = [str(python), "-m", "pip", "--disable-pip-version-check", "--retries", "10", "install", "--quiet", "--no-deps"]
+        call(*pip, "-r", lock, cwd=PEERS)
+        stamp(installed, lock)
 
 
 @cache

@@ -47,11 +47,11 @@ def add_tools(tool: Callable, context: type, error: type[Exception]) -> None:
         raise error(text)
 
 
-def serve(stdio: Callable[[], None], http: Callable[[], object]) -> None:
-    """`--stdio`, or `--port P` with the application that the SDK makes."""
+def serve(stdio: Callable[[], None], http: Callable[[], object], path: str = "/mcp") -> None:
+    """`--stdio`, or `--port P` with the application that the SDK makes, whose endpoint is at `path`."""
     if "--port" not in sys.argv:
         stdio()
         return
     listener = socket.create_server(("127.0.0.1", int(sys.argv[sys.argv.index("--port") + 1])))
-    print(f"listening on http://127.0.0.1:{listener.getsockname()[1]}/mcp", flush=True)
+    print(f"listening on http://127.0.0.1:{listener.getsockname()[1]}{path}", flush=True)
     uvicorn.Server(uvicorn.Config(http(), log_level="warning")).run(sockets=[listener])

@@ -4,7 +4,7 @@ use super::noise::Noise;
 use super::{Connection, State};
 use crate::client::config::EraChoice;
 use crate::client::event::Out;
-use crate::client::negotiate::{Answer, Negotiation, Step};
+use crate::client::negotiate::{Negotiation, Step};
 use crate::dialect::Era;
 use crate::error::CallError;
 use crate::head::End;
@@ -59,17 +59,18 @@ impl Connection {
     /// The same, with the reason in the words of whoever knows more: how the process exited, what it last
     /// wrote to stderr.
     pub fn handle_failed(&mut self, now: Now, reason: &str) {
-        match self.state {
-            State::Closed => {}
-            State::Negotiating { .. } if self.link.negotiation.may_fall_back() => {
-                let ended = CallError::Broken { reason: reason.into(), unsent: true };
-                let step = self.link.negotiation.answer(Answer::Unusable(ended));
-                if matches!(step, Step::Initialize { .. } | Step::Probe { .. }) {
-                    self.state = State::Respawning { step };
-                    self.link.events.act(Out::Respawn(Duration::ZERO));
-                }
+        let ended = || CallError::Broken { reason: reason.into(), unsent: true };
+        let another = match self.state {
+            State::Closed => return,
+            State::Negotiating { .. } => self.link.negotiation.ended(ended()),
+            _ => None,
+        };
+        match another {
+            Some(step) => {
+                self.state = State::Respawning { step };
+                self.link.events.act(Out::Respawn(Duration::ZERO));
             }
-            _ => {
+            None => {
                 // A server may exit without ending its last line, or in the middle of it: then it has not said anything.
                 let mut lines = core::mem::replace(&mut self.lines, Lines::new(0));
                 let depth = self.link.config.limits.depth;

@@ -187,6 +187,34 @@ fn a_server_that_dies_of_the_probe_is_started_again_and_greeted_the_legacy_way()
     assert!(peer.connection.take(&call).unwrap().is_ok());
 }
 
+/// VER-14: the Python SDK of 2024 stops at a probe without a word, and ends as soon as anything follows.
+#[test]
+fn a_server_that_dies_of_the_probe_only_when_it_is_greeted_is_started_again_and_greeted() {
+    let mut peer = Peer::new(config());
+    assert_eq!(method(&peer.one()), "server/discover");
+    peer.wait(5_000);
+    assert_eq!(method(&peer.one()), "initialize");
+    peer.connection.handle_failed(peer.now, "exit status 1");
+    assert_eq!(peer.drain(), [Output::Respawn { after: Duration::ZERO }]);
+    peer.connection.handle_respawned(peer.now);
+    let initialize = peer.one();
+    assert_eq!(method(&initialize), "initialize");
+    peer.result(&initialize, INITIALIZED);
+    assert_eq!(peer.details().era(), Era::Legacy);
+
+    // One that ends of `initialize` alone does so each time.
+    let mut peer = Peer::new(config());
+    peer.one();
+    peer.wait(5_000);
+    peer.one();
+    peer.connection.handle_failed(peer.now, "exit status 1");
+    peer.drain();
+    peer.connection.handle_respawned(peer.now);
+    assert_eq!(method(&peer.one()), "initialize");
+    peer.connection.handle_failed(peer.now, "exit status 1");
+    assert!(peer.closed().unwrap().to_string().contains("exit status 1"));
+}
+
 #[test]
 fn a_server_that_cannot_be_started_again_is_lost() {
     let mut peer = Peer::new(config());
