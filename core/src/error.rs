@@ -1,7 +1,8 @@
 //! Errors by blame: the peer's, the call's, the embedding application's.
 
-use crate::client::{Continuation, ToolReply, Unmet};
+use crate::client::{Continuation, TaskHandle, ToolReply, Unfinished, Unmet};
 use crate::model::error_data::MissingRequiredClientCapabilityData;
+use crate::model::tasks::TASKS_EXTENSION;
 use crate::text::{Excerpt, debug_like_display};
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -216,6 +217,14 @@ pub enum CallError {
         /// What is needed to go on with the call after all.
         continuation: Box<Continuation>,
     },
+    /// The call went on as a task, and that brought no outcome. With the handle it can be waited for again, answered or
+    /// taken back, where it still goes on.
+    Unfinished {
+        /// Why not.
+        why: Box<Unfinished>,
+        /// The task.
+        task: Box<TaskHandle>,
+    },
     /// The server wants authorization: HTTP status 401, or 403 with a challenge. Any other 403 is
     /// [`Server`](Self::Server) or [`Refused`](Self::Refused).
     Unauthorized {
@@ -233,6 +242,14 @@ pub enum CallError {
 }
 
 impl CallError {
+    /// The task that the call went on as, when it is not known what came of that.
+    pub fn task(&self) -> Option<&TaskHandle> {
+        match self {
+            Self::Unfinished { task, .. } => Some(task),
+            _ => None,
+        }
+    }
+
     /// Whether the server answered a [`ReadResource`](crate::client::ReadResource) that there is no such
     /// resource (RES-17).
     ///
@@ -285,6 +302,7 @@ impl fmt::Display for CallError {
             ),
             Self::Invalid { reason } => write!(f, "the server broke the protocol: {reason}"),
             Self::InputRequired { why, .. } => write!(f, "the server needs input before it can go on: {why}"),
+            Self::Unfinished { why, .. } => write!(f, "the call went on as a task, which {why}"),
             Self::Unauthorized { status, reason, .. } if reason.is_empty() => write!(
                 f,
                 "the server wants authorization ({status}): give it a token as a header (`ClientBuilder::header`), or \
@@ -321,6 +339,7 @@ fn declared_by(error: &ErrorObject) -> Vec<&'static str> {
         "sampling.tools" => Some("on_sample_with_tools"),
         "sampling.context" => Some("sample_context"),
         "roots" => Some("roots"),
+        TASKS_EXTENSION => Some("tasks"),
         _ => None,
     };
     needed.names().iter().filter_map(method).collect()

@@ -81,6 +81,11 @@ pub struct Limits {
     /// How often a modern server may answer one call with `input_required`. Default 10; then the call ends with an
     /// error, from which it can be gone on with.
     pub call_rounds: usize,
+    /// How often at most a client asks how far a task is. Default 100 ms; a server that wants to be asked more often is
+    /// not.
+    pub task_poll_min: Duration,
+    /// How often at least, whatever the server says. Default 300 s.
+    pub task_poll_max: Duration,
     /// How often a server asks a legacy client on behalf of one call that is answered `input_required`.
     /// Default 8; then the call fails. With 0 it never does.
     pub input_rounds: usize,
@@ -248,6 +253,8 @@ impl Default for Limits {
             asks: 1_024,
             asked: 64,
             call_rounds: 10,
+            task_poll_min: Duration::from_millis(100),
+            task_poll_max: Duration::from_secs(300),
             input_rounds: 8,
             drain: Duration::from_secs(1),
             shutdown: Duration::from_secs(30),

@@ -10,6 +10,7 @@ use super::call::Call;
 use super::config::Config;
 use super::reply::RawReply;
 use super::request::Source;
+use super::tasks::TaskRole;
 use crate::canonical::canonical;
 use crate::dialect::Revision;
 use crate::error::{ApiMisuse, CallError};
@@ -104,6 +105,10 @@ impl<C: Call> Call for Fetch<C> {
 
     fn rounds(&self) -> usize {
         self.0.rounds()
+    }
+
+    fn task(&self) -> TaskRole<'_> {
+        self.0.task()
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a client can ask of a server.
 
 use super::reply::RawReply;
+use super::tasks::TaskRole;
 use crate::dialect::Revision;
 use crate::error::{ApiMisuse, CallError};
 use crate::model::lifecycle::DiscoverResult;
@@ -52,6 +53,11 @@ pub trait Call {
     /// [`Resume`](super::Resume).
     fn rounds(&self) -> usize {
         0
+    }
+
+    /// What it has to do with tasks. Default nothing: a task that it becomes is waited for.
+    fn task(&self) -> TaskRole<'_> {
+        TaskRole::Hidden
     }
 }
 
@@ -249,7 +255,7 @@ pub(super) fn name_of(method: &str, params: &Json) -> Option<String> {
     let member = match method {
         "tools/call" | "prompts/get" => "name",
         "resources/read" => "uri",
-        "tasks/get" | "tasks/update" | "tasks/cancel" => "taskId",
+        "tasks/get" | "tasks/update" | "tasks/cancel" | "tasks/result" => "taskId",
         _ => return None,
     };
     params.decode::<JsonMap>().ok()?.get(member)?.decode().ok()

@@ -4,6 +4,7 @@ use super::cache::{Claim, Freshness};
 use super::definitions::Output;
 use super::request::Prepared;
 use super::rounds::{Origin, Round};
+use super::tasks::{Pursuit, TaskHandle};
 use crate::error::{CallError, Full};
 use crate::model::Json;
 use crate::time::{Duration, Instant};
@@ -48,6 +49,8 @@ struct Entry {
     claim: Option<Box<Claim>>,
     /// What its result has to look like, by the definition that it went out under.
     output: Option<Arc<Output>>,
+    /// The task that it waits for.
+    pursuit: Option<Box<Pursuit>>,
 }
 
 enum State {
@@ -62,6 +65,8 @@ enum State {
 /// A result, and where it is from.
 pub(super) enum Reply {
     Came(Json),
+    /// It says that the call goes on as a task, which is handed out.
+    Task(Json, Box<TaskHandle>),
     /// The cache has it, too.
     Kept(Arc<Json>, Freshness),
 }
@@ -69,7 +74,7 @@ pub(super) enum Reply {
 impl Reply {
     pub(super) fn json(&self) -> &Json {
         match self {
-            Self::Came(json) => json,
+            Self::Came(json) | Self::Task(json, _) => json,
             Self::Kept(json, _) => json,
         }
     }
@@ -164,6 +169,7 @@ impl Calls {
             origin: None,
             claim: None,
             output: None,
+            pursuit: None,
         };
         self.entries.insert(id, entry);
         id
@@ -222,6 +228,7 @@ impl Calls {
         }
         entry.origin = None;
         entry.claim = None;
+        entry.pursuit = None;
         if entry.forgotten {
             self.entries.remove(&id);
             return false;
@@ -279,6 +286,34 @@ impl Calls {
         if let Some(entry) = self.entries.get_mut(&id) {
             entry.output = output;
         }
+    }
+
+    pub(super) fn output(&self, id: CallId) -> Option<Arc<Output>> {
+        self.entries.get(&id)?.output.clone()
+    }
+
+    /// A call waits for a task.
+    pub(super) fn put_pursuit(&mut self, id: CallId, pursuit: Pursuit) {
+        if let Some(entry) = self.entries.get_mut(&id) {
+            entry.pursuit = Some(Box::new(pursuit));
+        }
+    }
+
+    pub(super) fn pursuit(&self, id: CallId) -> Option<&Pursuit> {
+        self.entries.get(&id)?.pursuit.as_deref()
+    }
+
+    pub(super) fn pursuit_mut(&mut self, id: CallId) -> Option<&mut Pursuit> {
+        self.entries.get_mut(&id)?.pursuit.as_deref_mut()
+    }
+
+    pub(super) fn take_pursuit(&mut self, id: CallId) -> Option<Pursuit> {
+        self.entries.get_mut(&id)?.pursuit.take().map(|pursuit| *pursuit)
+    }
+
+    /// Takes what was kept for making a call again, as it will not be.
+    pub(super) fn take_origin(&mut self, id: CallId) -> Option<Box<Origin>> {
+        self.entries.get_mut(&id)?.origin.take()
     }
 
     pub(super) fn origin(&self, id: CallId) -> Option<&Origin> {
@@ -361,6 +396,28 @@ impl Calls {
         entry.state = State::Sent(wire);
         self.wires.insert(wire, id);
         Some(wire)
+    }
+
+    /// The server is asked about the task that a call waits for, under the id that is returned. If the answer `blocks`
+    /// until the task has ended, only the hard cap counts.
+    pub(super) fn resume(&mut self, now: Instant, id: CallId, blocks: bool) -> Option<i64> {
+        if let Some(Entry { state: State::Input(round), .. }) = self.entries.get_mut(&id)
+            && let Some(at) = round.at.take()
+        {
+            self.rounds.remove(&(at, id));
+        }
+        let wire = self.resend(now, id)?;
+        if blocks && let Some(entry) = self.entries.get_mut(&id) {
+            let before = entry.deadline.replace(entry.cap)?;
+            self.deadlines.remove(&(before, id));
+            self.deadlines.insert((entry.cap, id));
+        }
+        Some(wire)
+    }
+
+    /// Whether a call has had all its time, whatever progress it made.
+    pub(super) fn is_spent(&self, now: Instant, id: CallId) -> bool {
+        self.entries.get(&id).is_some_and(|entry| entry.cap <= now)
     }
 
     /// A call has so much more time: it waits for something that is not its server's business.

@@ -9,7 +9,8 @@ use crate::limits::Limits;
 use crate::model::capabilities::ClientCapabilities;
 use crate::model::lifecycle::Implementation;
 use crate::model::logging::LoggingLevel;
-use crate::model::{Meta, TraceContext};
+use crate::model::tasks::TASKS_EXTENSION;
+use crate::model::{Json, Meta, TraceContext};
 use crate::schema::OutputCheck;
 use crate::time::Duration;
 use core::fmt;
@@ -94,6 +95,20 @@ impl Config {
     #[must_use]
     pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
         self.capabilities = capabilities;
+        self
+    }
+
+    /// Declares to modern servers that calls of tools may become tasks (TASK-01), which are then waited for. A call that
+    /// becomes one is polled at the pace of its server until it has ended, and what it asks is answered as ever.
+    ///
+    /// A server of 2025-11-25 needs no such declaration: there calls are tasks where their tool demands it, and by
+    /// [`CallToolAsTask`](super::CallToolAsTask).
+    ///
+    /// It is an entry of [`ClientCapabilities::extensions`], so call it behind [`capabilities`](Self::capabilities).
+    #[must_use]
+    pub fn tasks(mut self) -> Self {
+        let extensions = self.capabilities.extensions.get_or_insert_default();
+        extensions.insert(TASKS_EXTENSION.into(), Json::empty_object());
         self
     }
 

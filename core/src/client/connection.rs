@@ -2,6 +2,7 @@
 //!
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio>
 
+mod abandon;
 mod late;
 mod listen;
 mod noise;
@@ -17,11 +18,11 @@ use super::answer::{InputResponse, Refusal};
 use super::asks::{Answered, AskId};
 use super::cache::CacheEntry;
 use super::call::Call;
-use super::calls::{CallId, timed_out};
+use super::calls::CallId;
 use super::config::{CallOptions, Config};
 use super::continuation::Unmet;
 use super::event::{Event, Out};
-use super::link::{self, Link};
+use super::link::Link;
 use super::negotiate::{Answer, Negotiation, Step};
 use super::reply::Pending;
 use super::request::{self, Envelope, Prepared, Source};
@@ -151,6 +152,16 @@ impl Connection {
         if judged && let Some(call) = self.link.recall(now, source, &options) {
             return Ok(call);
         }
+        self.set_off(now, source, options, judged)
+    }
+
+    fn set_off(
+        &mut self,
+        now: Instant,
+        source: &impl Source,
+        options: CallOptions,
+        judged: bool,
+    ) -> Result<CallId, CallError> {
         let open = matches!(self.state, State::Open);
         let Some(envelope) = self.link.envelope.take_if(|_| open && judged) else {
             let patience = self.link.patience(&options);
@@ -352,24 +363,6 @@ impl Connection {
         self.link.close(error);
     }
 
-    fn abandon(&mut self, now: Instant, call: CallId, reason: &str, error: CallError) {
-        if let Some(wire) = self.link.calls.wire(call) {
-            request::cancelled(&mut self.out, wire, reason);
-            self.out.push(b'\n');
-        }
-        self.settle(now, call, Err(error));
-    }
-
-    fn expire(&mut self, now: Instant) {
-        while let Some((id, after)) = self.link.calls.expired(now) {
-            if self.link.calls.is_suspended(id) {
-                self.link.give_up(id, Unmet::TimedOut { after });
-            } else {
-                self.abandon(now, id, &link::timeout_reason(after), timed_out(after));
-            }
-        }
-    }
-
     /// Makes a call again, with what there is for its next round.
     fn again(&mut self, now: Instant, call: CallId) {
         let Some((wire, prepared)) = self.link.again(now, call) else { return };
@@ -423,12 +416,13 @@ impl Connection {
                 continue;
             }
             let Some(envelope) = &self.link.envelope else { return };
+            let prepared = self.link.as_task(envelope.revision(), prepared);
             let written = match self.link.possible(&prepared, &prepared.options) {
                 Ok(()) => write(envelope, &mut self.out, wire, &prepared),
                 Err(error) => Err(error),
             };
             match written {
-                Ok(()) => self.link.keep(id, prepared),
+                Ok(()) => self.link.keep(now, id, prepared),
                 Err(error) => self.link.settle(id, Err(error)),
             }
         }

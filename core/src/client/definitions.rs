@@ -1,12 +1,15 @@
 //! What is known of a server's tools, as learned from `tools/list`: which arguments go into HTTP headers, and what
 //! results have to look like.
 
+use super::details::ServerDetails;
+use super::offered::calls_tools_as_tasks;
 use crate::diagnostic::Diagnostic;
+use crate::dialect::Tasks;
 use crate::head::Headers;
 use crate::limits::Limits;
 use crate::mirror::{self, MirroredParam, ParamValue};
 use crate::model::Json;
-use crate::model::tools::Tool;
+use crate::model::tools::{TaskSupport, Tool, ToolExecution};
 use crate::schema::{Dialect, Mismatch, Schema, SchemaError};
 use crate::text;
 use crate::wire::header_value;
@@ -42,6 +45,27 @@ struct Definition {
     ready: Option<Arc<Output>>,
     /// Why it cannot be called.
     refused: Option<String>,
+    /// Whether it may be called as a task, where it says that.
+    tasks: Option<TaskSupport>,
+}
+
+/// What is to be known of tools.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Facets {
+    /// Whether their arguments may go into headers.
+    pub(super) mirrors: bool,
+    /// Whether they say that they may be called as tasks.
+    pub(super) tasks: bool,
+}
+
+impl Facets {
+    /// Those of the tools of this server.
+    pub(super) fn of(details: &ServerDetails, http: bool) -> Self {
+        Self {
+            mirrors: http && details.revision.dialect().http.mirrored_headers,
+            tasks: details.revision.dialect().tasks == Tasks::Core && calls_tools_as_tasks(details),
+        }
+    }
 }
 
 impl Definition {
@@ -62,23 +86,26 @@ impl Definitions {
         Self { tools: BTreeMap::new(), order: BTreeMap::new(), last: 0, held: 0, schemas, told: false }
     }
 
-    /// Learns the most recent definition of a tool (HDR-49). With `mirrors`, its arguments may go into headers; the
-    /// error is why the definition is bad then, and nothing is kept of it. What comes back otherwise is for people.
+    /// Learns the most recent definition of a tool (HDR-49). If its arguments may go into headers, the error is why the
+    /// definition is bad then, and nothing is kept of it. What comes back otherwise is for people.
     pub(super) fn learn(
         &mut self,
         tool: &Tool,
-        mirrors: bool,
+        facets: Facets,
         limits: &Limits,
     ) -> Result<Option<Diagnostic>, String> {
         let before = self.forget(&tool.name);
-        let mirrored = if mirrors { mirror::mirrored(tool.input_schema.as_ref())? } else { Vec::new() };
+        let mirrored =
+            if facets.mirrors { mirror::mirrored(tool.input_schema.as_ref())? } else { Vec::new() };
         let output = tool.output_schema.clone().filter(|_| self.schemas);
         let refused = self.schemas.then(|| refusal(tool)).flatten();
-        if mirrored.is_empty() && output.is_none() && refused.is_none() {
+        let tasks =
+            facets.tasks.then(|| tool.execution.as_ref().map(ToolExecution::support).unwrap_or_default());
+        if mirrored.is_empty() && output.is_none() && refused.is_none() && tasks.is_none() {
             return Ok(None);
         }
         let ready = before.filter(|before| before.output == output).and_then(|before| before.ready);
-        self.keep(tool.name.clone(), Definition { order: 0, mirrored, output, ready, refused });
+        self.keep(tool.name.clone(), Definition { order: 0, mirrored, output, ready, refused, tasks });
         let lost = self.fit(limits);
         Ok((lost && !core::mem::replace(&mut self.told, true)).then(|| {
             let text = "the definitions of some tools are not kept, so that results are not checked and headers are \
@@ -123,6 +150,11 @@ impl Definitions {
     /// Why a tool cannot be called (SCHEMA-05).
     pub(super) fn refused(&self, tool: &str) -> Option<&str> {
         self.tools.get(tool)?.refused.as_deref()
+    }
+
+    /// Whether a tool may be called as a task; `None` where nothing is known of that.
+    pub(super) fn task_support(&self, tool: &str) -> Option<TaskSupport> {
+        self.tools.get(tool)?.tasks
     }
 
     /// What the result of a call that goes out now has to look like, if anything is known of that. The second is what

@@ -20,6 +20,7 @@ mod send;
 mod sse;
 mod state;
 mod subscribe;
+mod tasks;
 #[cfg(test)]
 mod tests;
 
@@ -281,6 +282,16 @@ impl Http {
         if judged && let Some(call) = self.link.recall(now, source, &options) {
             return Ok(call);
         }
+        self.set_off(now, source, options, judged)
+    }
+
+    fn set_off(
+        &mut self,
+        now: Instant,
+        source: &impl Source,
+        options: CallOptions,
+        judged: bool,
+    ) -> Result<CallId, CallError> {
         let open = matches!(self.state, State::Open);
         let Some(envelope) = self.link.envelope.take_if(|_| open && judged) else {
             let patience = self.link.patience(&options);
@@ -499,28 +510,6 @@ impl Http {
         self.link.resume_listening();
     }
 
-    fn launch_waiting(&mut self, now: Instant) {
-        loop {
-            let Some((id, wire, prepared)) = self.link.calls.launch() else { return };
-            if let Some(reply) = self.link.look(now, &prepared, &prepared.options) {
-                self.link.settle(id, Ok(reply));
-                continue;
-            }
-            let Some(envelope) = &self.link.envelope else { return };
-            let mut body = Vec::new();
-            let written = self.link.possible(&prepared, &prepared.options).and_then(|()| {
-                envelope.write(&mut body, wire, &prepared, &prepared.options).map_err(unserializable)
-            });
-            match written {
-                Ok(()) => {
-                    self.launch(id, &prepared, body);
-                    self.link.keep(id, prepared);
-                }
-                Err(error) => self.link.settle(id, Err(error)),
-            }
-        }
-    }
-
     /// A session was lost: opens another, in which calls go on.
     fn reopen(&mut self, now: Instant) {
         self.leave_session(now);
@@ -546,6 +535,9 @@ impl Http {
     fn abandon(&mut self, now: Instant, call: CallId, reason: &str, error: CallError) {
         if !self.link.calls.is_open(call) {
             return;
+        }
+        if self.link.pursues(call) {
+            return self.leave_task(now, call, error);
         }
         let wire = self.link.calls.wire(call).filter(|_| !self.is_call_held(call));
         if let Some(flight) = self.land(call)
@@ -585,6 +577,9 @@ impl Http {
         if matches!(&outcome, Err(error) if !matches!(error, CallError::Server { .. })) {
             self.link.drop_requests_of(call);
             self.drop_answers(now);
+        }
+        if self.link.outlasts(now, call, &outcome) {
+            return self.prepared(now);
         }
         match self.refreshes.remove(&call) {
             Some(refresh) => self.refreshed(now, call, refresh, outcome),

@@ -5,7 +5,7 @@ use super::backoff::Backoff;
 use super::cache::{Cache, Freshness};
 use super::calls::{CallId, Calls, Patience, Reply};
 use super::config::{CallOptions, Config};
-use super::definitions::{Definitions, Output};
+use super::definitions::{Definitions, Facets, Output};
 use super::details::ServerDetails;
 use super::discovery::Discovery;
 use super::event::{Event, Events, Progress};
@@ -110,6 +110,7 @@ impl Link {
         if let Some(details) = self.details.as_deref() {
             offered(details, source.method(), self.config.check_capabilities && !options.force)?;
         }
+        self.may_be_task(source, options)?;
         match tool_of(source).and_then(|tool| self.definitions.refused(tool)) {
             Some(reason) => Err(CallError::UnsupportedDialect { reason: reason.to_owned() }),
             None => Ok(()),
@@ -118,9 +119,11 @@ impl Link {
 
     /// Makes a tool known.
     pub(super) fn learn(&mut self, tool: &Tool) -> Result<(), String> {
-        let revision = self.details.as_deref().map(|details| details.revision);
-        let mirrors = self.http && revision.is_none_or(|revision| revision.dialect().http.mirrored_headers);
-        let noticed = self.definitions.learn(tool, mirrors, &self.config.limits)?;
+        let facets = match self.details.as_deref() {
+            Some(details) => Facets::of(details, self.http),
+            None => Facets { mirrors: self.http, tasks: true },
+        };
+        let noticed = self.definitions.learn(tool, facets, &self.config.limits)?;
         noticed.into_iter().for_each(|diagnostic| self.events.diagnose(diagnostic));
         Ok(())
     }
@@ -169,6 +172,7 @@ impl Link {
         }
         self.level_told(id, outcome.as_ref().map(|_| ()));
         self.asked_again(id);
+        let outcome = self.left_task(id, outcome);
         if let Err(error) = &outcome {
             self.failed(id, error);
         }
@@ -233,12 +237,17 @@ impl Link {
         };
         let mut diagnostics = Vec::new();
         let freshness = match reply {
-            Reply::Came(_) => &Freshness::New,
+            Reply::Came(_) | Reply::Task(..) => &Freshness::New,
             Reply::Kept(_, freshness) => freshness,
+        };
+        let task = match reply {
+            Reply::Task(_, task) => Some(&**task),
+            Reply::Came(_) | Reply::Kept(..) => None,
         };
         let around = Around {
             freshness,
-            mirrors: self.http && details.revision.dialect().http.mirrored_headers,
+            task,
+            facets: Facets::of(details, self.http),
             definitions: &mut self.definitions,
             config: &self.config,
             output,

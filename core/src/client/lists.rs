@@ -6,6 +6,7 @@ use crate::dialect::Revision;
 use crate::error::{ApiMisuse, CallError};
 use crate::model::prompts::ListPromptsResult;
 use crate::model::resources::{ListResourceTemplatesResult, ListResourcesResult};
+use crate::model::tasks::ListTasksResult;
 use crate::model::tools::ListToolsResult;
 use crate::wire::jsonrpc::write_json;
 use alloc::string::String;
@@ -89,6 +90,13 @@ list! {
     /// <https://modelcontextprotocol.io/specification/2026-07-28/server/resources#resource-templates>
     ListResourceTemplates, "resources/templates/list", ListResourceTemplatesResult,
     |reply: RawReply<'_>| reply.decode()
+}
+
+list! {
+    /// `tasks/list`: one page of the tasks that the server has for this client; 2025-11-25 only.
+    ///
+    /// <https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#listing-tasks>
+    ListTasks, "tasks/list", ListTasksResult, |reply: RawReply<'_>| reply.decode()
 }
 
 fn sifted(mut reply: RawReply<'_>) -> Result<ListToolsResult, CallError> {

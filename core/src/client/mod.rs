@@ -59,6 +59,7 @@ mod request;
 mod resources;
 mod rounds;
 mod subscriptions;
+mod tasks;
 #[cfg(test)]
 mod testing;
 mod verdict;
@@ -77,12 +78,16 @@ pub use continuation::{Continuation, Resume, Unmet};
 pub use details::ServerDetails;
 pub use event::{Event, Progress, Waiting};
 pub use http::{Endpoint, ExchangeId, Http, HttpOutput, HttpRequest};
-pub use lists::{ListPrompts, ListResourceTemplates, ListResources, ListTools};
+pub use lists::{ListPrompts, ListResourceTemplates, ListResources, ListTasks, ListTools};
 pub use pages::Pages;
 pub use prompts::GetPrompt;
 pub use reply::{Pending, RawReply, ToolReply};
 pub use resources::ReadResource;
 pub use subscriptions::{Notice, Subscription, SubscriptionId};
+pub use tasks::{
+    CallToolAsTask, CancelTask, GetTask, TaskHandle, TaskResult, TaskRole, ToolStart, Unfinished, UpdateTask,
+    WaitForTask,
+};
 pub use verdict::{Transport, Verdict};
 
 pub use crate::change::Change;

@@ -1,9 +1,10 @@
 //! What a server must have declared before something is asked of it.
 
 use super::details::ServerDetails;
-use crate::dialect::{METHODS, MethodKind, Side};
+use crate::dialect::{METHODS, MethodKind, Side, Tasks};
 use crate::error::CallError;
 use crate::model::Json;
+use crate::model::tasks::TASKS_EXTENSION;
 use alloc::format;
 use serde::Deserialize;
 
@@ -37,10 +38,14 @@ fn needed(details: &ServerDetails, method: &str) -> Option<(&'static str, bool)>
             let subscribe = has.resources.as_ref().and_then(|resources| resources.subscribe);
             ("resources.subscribe", subscribe.unwrap_or_default())
         }
-        "tasks/list" => ("tasks.list", task_capability(has.tasks.as_ref()).list.is_some()),
-        "tasks/cancel" if !details.revision.dialect().result_type => {
-            ("tasks.cancel", task_capability(has.tasks.as_ref()).cancel.is_some())
+        "tasks/get" | "tasks/update" | "tasks/cancel"
+            if details.revision.dialect().tasks == Tasks::Extension =>
+        {
+            ("extensions.io.modelcontextprotocol/tasks", has.extension(TASKS_EXTENSION).is_some())
         }
+        "tasks/get" | "tasks/result" => ("tasks", has.tasks.is_some()),
+        "tasks/list" => ("tasks.list", task_capability(has.tasks.as_ref()).list.is_some()),
+        "tasks/cancel" => ("tasks.cancel", task_capability(has.tasks.as_ref()).cancel.is_some()),
         "logging/setLevel" => ("logging", has.logging.is_some()),
         // The first revision has it without a capability.
         "completion/complete" => {
@@ -59,6 +64,24 @@ fn needed(details: &ServerDetails, method: &str) -> Option<(&'static str, bool)>
 struct TaskCapability {
     list: Option<Json>,
     cancel: Option<Json>,
+    #[serde(default)]
+    requests: TaskRequests,
+}
+
+#[derive(Default, Deserialize)]
+struct TaskRequests {
+    #[serde(default)]
+    tools: ToolRequests,
+}
+
+#[derive(Default, Deserialize)]
+struct ToolRequests {
+    call: Option<Json>,
+}
+
+/// Whether a server of 2025-11-25 takes calls of tools as tasks (TASKL-02).
+pub(super) fn calls_tools_as_tasks(details: &ServerDetails) -> bool {
+    task_capability(details.capabilities.tasks.as_ref()).requests.tools.call.is_some()
 }
 
 fn task_capability(tasks: Option<&Json>) -> TaskCapability {

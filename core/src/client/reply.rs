@@ -3,7 +3,8 @@
 use super::cache::Freshness;
 use super::calls::CallId;
 use super::config::Config;
-use super::definitions::{Definitions, Output};
+use super::definitions::{Definitions, Facets, Output};
+use super::tasks::TaskHandle;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Revision, StructuredOutput};
 use crate::error::CallError;
@@ -73,8 +74,10 @@ pub struct RawReply<'a> {
 pub(super) struct Around<'a> {
     /// Whether it was kept.
     pub(super) freshness: &'a Freshness,
-    /// Whether arguments of tools may go into headers.
-    pub(super) mirrors: bool,
+    /// The task that it says that its call goes on as, if that is to be handed out.
+    pub(super) task: Option<&'a TaskHandle>,
+    /// What is to be known of tools.
+    pub(super) facets: Facets,
     pub(super) definitions: &'a mut Definitions,
     pub(super) config: &'a Config,
     /// What structured content has to look like.
@@ -95,7 +98,7 @@ impl<'a> RawReply<'a> {
         if !raw.get().starts_with('{') {
             return Err(invalid("expected an object as result".to_string()));
         }
-        if revision.dialect().result_type {
+        if revision.dialect().result_type && around.task.is_none() {
             match ResultType::of(raw) {
                 Ok(ResultType::Complete) => {}
                 // Where it may be, it was seen to before (MRTR-03).
@@ -131,6 +134,13 @@ impl<'a> RawReply<'a> {
         self.around.freshness
     }
 
+    /// The task that it says that its call goes on as; only of a call that takes it ([`TaskRole::Handed`]).
+    ///
+    /// [`TaskRole::Handed`]: super::TaskRole::Handed
+    pub fn task(&self) -> Option<&TaskHandle> {
+        self.around.task
+    }
+
     /// The result as a `T`.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, CallError> {
         // Says where and what, and repeats nothing of what came.
@@ -144,8 +154,8 @@ impl<'a> RawReply<'a> {
 
     /// Learns the definitions of the tools, and drops those whose annotations for headers are bad.
     pub(super) fn sift_tools(&mut self, tools: &mut Vec<Tool>) {
-        let Around { mirrors, definitions, config, diagnostics, .. } = &mut self.around;
-        tools.retain(|tool| match definitions.learn(tool, *mirrors, &config.limits) {
+        let Around { facets, definitions, config, diagnostics, .. } = &mut self.around;
+        tools.retain(|tool| match definitions.learn(tool, *facets, &config.limits) {
             Ok(noticed) => {
                 diagnostics.extend(noticed);
                 true

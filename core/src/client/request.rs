@@ -2,6 +2,7 @@
 
 use super::call::Call;
 use super::config::{CallOptions, Config};
+use super::tasks::{Role, TaskRole};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Era, Revision};
 use crate::error::ApiMisuse;
@@ -22,6 +23,7 @@ pub(super) trait Source {
     fn is_repeatable(&self) -> bool;
     fn rounds(&self) -> usize;
     fn is_of_session(&self) -> bool;
+    fn task(&self) -> TaskRole<'_>;
     fn write_params(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), ApiMisuse>;
 }
 
@@ -46,6 +48,10 @@ impl<C: Call> Source for C {
         Call::is_of_session(self)
     }
 
+    fn task(&self) -> TaskRole<'_> {
+        Call::task(self)
+    }
+
     fn write_params(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), ApiMisuse> {
         Call::write_params(self, revision, out)
     }
@@ -59,6 +65,10 @@ pub(super) struct Prepared {
     of_session: bool,
     /// How often the server has asked for input in its course.
     rounds: usize,
+    /// What it has to do with tasks.
+    role: Role,
+    /// Its parameters say that it is to become one, although its caller did not.
+    augmented: bool,
     /// The parameters, from the oldest revision on; each entry holds up to the next one. One entry where
     /// the revisions do not differ, as is the rule.
     params: Vec<(Revision, Vec<u8>)>,
@@ -96,14 +106,28 @@ impl Prepared {
             repeatable: source.is_repeatable(),
             of_session: source.is_of_session(),
             rounds: source.rounds(),
+            role: source.task().into(),
+            augmented: false,
             params,
             options,
         }
     }
 
+    /// The same whose parameters say that it is to become a task.
+    pub(super) fn augmented(mut self) -> Self {
+        self.augmented = true;
+        self
+    }
+
+    /// Whether a server of 2025-11-25 was told that it is to become a task.
+    pub(super) fn is_augmented(&self) -> bool {
+        self.augmented || matches!(self.role, Role::Handed)
+    }
+
     /// The same request with other parameters.
     pub(super) fn with_params(&self, revision: Revision, params: Vec<u8>) -> Self {
-        Self::with(self, Vec::from([(revision, params)]), self.options.clone())
+        let same = Self::with(self, Vec::from([(revision, params)]), self.options.clone());
+        Self { augmented: self.augmented, ..same }
     }
 }
 
@@ -133,6 +157,10 @@ impl Source for Prepared {
 
     fn is_of_session(&self) -> bool {
         self.of_session
+    }
+
+    fn task(&self) -> TaskRole<'_> {
+        self.role.borrow()
     }
 
     fn write_params(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), ApiMisuse> {

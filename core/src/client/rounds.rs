@@ -4,12 +4,13 @@
 
 use super::answer::Refusal;
 use super::asks::{Asker, Inadmissible, admit};
-use super::calls::CallId;
+use super::calls::{CallId, Reply};
 use super::config::CallOptions;
 use super::continuation::{Continuation, Unmet, merge};
 use super::event::{Event, Waiting};
 use super::link::Link;
 use super::request::{Envelope, Prepared, Source};
+use super::tasks::{TaskRole, Unfinished};
 use super::visits::{Visits, may_send_off};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Revision;
@@ -60,6 +61,11 @@ pub(super) struct Round {
 }
 
 impl Round {
+    /// One in which nothing is asked until then.
+    pub(super) fn until(at: Instant) -> Self {
+        Self { at: Some(at), ..Self::default() }
+    }
+
     /// One of so many pages.
     pub(super) fn of_visits(open: usize, visits: Visits) -> Self {
         Self { open, visits: Some(Box::new(visits)), ..Self::default() }
@@ -81,6 +87,14 @@ impl Origin {
     fn new(prepared: Prepared) -> Self {
         let rounds = prepared.rounds();
         Self { prepared, rounds, idle: 0, agreed: BTreeMap::new() }
+    }
+
+    pub(super) fn prepared(&self) -> &Prepared {
+        &self.prepared
+    }
+
+    pub(super) fn is_augmented(&self) -> bool {
+        self.prepared.is_augmented()
     }
 
     pub(super) fn method(&self) -> &str {
@@ -120,14 +134,15 @@ impl Link {
     ) -> Result<CallId, ApiMisuse> {
         let patience = self.patience(&options);
         let (wire, revision) = (self.calls.next_wire(), envelope.revision());
-        if !self.is_made_again(revision, source.method()) {
+        if !self.is_kept(revision, source) {
             envelope.write(out, wire, source, &options)?;
             let call = self.calls.send(now, patience, wire);
             self.claim(call, source, &options);
             self.goes_out(call, source);
+            self.pursue(now, call, source, &options);
             return Ok(call);
         }
-        let prepared = Prepared::at(source, revision, options)?;
+        let prepared = self.as_task(revision, Prepared::at(source, revision, options)?);
         envelope.write(out, wire, &prepared, &prepared.options)?;
         let call = self.calls.send(now, patience, wire);
         self.claim(call, &prepared, &prepared.options);
@@ -137,37 +152,48 @@ impl Link {
     }
 
     /// A call that waited for the era was sent: it is kept if it may have to be made again.
-    pub(super) fn keep(&mut self, call: CallId, prepared: Prepared) {
+    pub(super) fn keep(&mut self, now: Instant, call: CallId, prepared: Prepared) {
         self.claim(call, &prepared, &prepared.options);
         self.goes_out(call, &prepared);
+        self.pursue(now, call, &prepared, &prepared.options);
         let revision = self.details.as_deref().map(|details| details.revision);
-        if revision.is_some_and(|revision| self.is_made_again(revision, prepared.method())) {
+        if revision.is_some_and(|revision| self.is_kept(revision, &prepared)) {
             self.calls.put_origin(call, Box::new(Origin::new(prepared)));
         }
     }
 
-    /// Whether a call may have to be made again with the same parameters.
-    fn is_made_again(&self, revision: Revision, method: &str) -> bool {
+    /// Whether a call may have to be made again with the same parameters, or become a task.
+    fn is_kept(&self, revision: Revision, source: &impl Source) -> bool {
         let elicits = self.config.capabilities.elicitation.as_ref();
+        let method = source.method();
         may_ask(revision, method)
             || (may_send_off(revision, method) && elicits.is_some_and(ElicitationCapability::supports_url))
+            || matches!(source.task(), TaskRole::Handed)
+            || self.must_be_task(revision, source)
     }
 
     /// A result has come for a call: its end, or the beginning of a round.
     pub(super) fn result(&mut self, now: Instant, call: CallId, result: &RawValue) {
+        if self.pursues(call) {
+            return self.task_told(now, call, result);
+        }
+        let revision = self.details.as_deref().map(|details| details.revision);
         let text = result.get();
         // Looked for first, since that is cheap and hardly ever there.
-        let asks = self.details.as_deref().is_some_and(|details| details.revision.dialect().result_type)
+        let asks = revision.is_some_and(|revision| revision.dialect().result_type)
             && self.calls.origin(call).is_some()
             && text.contains("input_required")
             && matches!(ResultType::of(result), Ok(ResultType::InputRequired));
-        let outcome = if asks { self.begin_round(now, call, result) } else { Ok(Some(Json::from(result))) };
+        let outcome = if asks {
+            self.begin_round(now, call, result).map(|result| result.map(Reply::Came))
+        } else if revision.is_some_and(|revision| self.is_task(call, revision, result)) {
+            self.begin_task(now, call, result)
+        } else {
+            Ok(Some(self.arrived(now, call, Json::from(result))))
+        };
         match outcome {
             Ok(None) => {}
-            Ok(Some(result)) => {
-                let reply = self.arrived(now, call, result);
-                self.settle(call, Ok(reply));
-            }
+            Ok(Some(reply)) => self.settle(call, Ok(reply)),
             Err(error) => self.settle(call, Err(error)),
         }
     }
@@ -238,6 +264,9 @@ impl Link {
         key: String,
         answer: Result<Json, Refusal>,
     ) -> bool {
+        if self.pursues(call) {
+            return self.task_answered(call, key, answer);
+        }
         let Some(round) = self.calls.round_mut(call) else { return false };
         if round.visits.is_some() {
             return self.visited(now, call, &key, &answer);
@@ -257,6 +286,9 @@ impl Link {
 
     /// Ends a call that waits for input.
     pub(super) fn give_up(&mut self, call: CallId, why: Unmet) {
+        if self.pursues(call) {
+            return self.unfinished(call, Unfinished::Input(why));
+        }
         let Some(revision) = self.details.as_deref().map(|details| details.revision) else { return };
         let Some((round, origin)) = self.calls.take_round(call) else { return };
         let Round { result, responses, visits, .. } = round;
@@ -275,6 +307,9 @@ impl Link {
 
     /// A call as it is made again, under the id that comes with it. `None` when it does not wait, or is waited for.
     pub(super) fn again(&mut self, now: Instant, call: CallId) -> Option<(i64, Prepared)> {
+        if self.pursues(call) {
+            return self.task_again(now, call);
+        }
         let revision = self.details.as_deref()?.revision;
         if self.calls.round_mut(call)?.open > 0 {
             return None;

@@ -57,7 +57,9 @@ impl Connection {
 
     /// Ends a call.
     pub(super) fn settle(&mut self, now: Instant, call: CallId, outcome: Result<Reply, CallError>) {
-        self.link.settle(call, outcome);
+        if !self.link.outlasts(now, call, &outcome) {
+            self.link.settle(call, outcome);
+        }
         self.prepared(now);
     }
 

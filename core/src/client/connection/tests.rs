@@ -13,6 +13,7 @@ mod rounds;
 mod rules;
 mod server;
 mod subscriptions;
+mod tasks;
 mod time;
 mod visits;
 

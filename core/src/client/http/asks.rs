@@ -44,6 +44,9 @@ impl Http {
     /// Ends a call that waits for input, with [`CallError::InputRequired`](crate::error::CallError::InputRequired),
     /// from which it can be gone on with.
     pub fn stop(&mut self, _now: Now, call: CallId) {
+        if self.link.pursues(call) {
+            self.stop_asking(call);
+        }
         self.link.give_up(call, Unmet::Stopped);
     }
 
@@ -80,7 +83,9 @@ impl Http {
 
     pub(super) fn expire(&mut self, now: Instant) {
         while let Some((id, after)) = self.link.calls.expired(now) {
-            if self.link.calls.is_suspended(id) {
+            if self.link.pursues(id) {
+                self.task_is_late(now, id, after);
+            } else if self.link.calls.is_suspended(id) {
                 self.link.give_up(id, Unmet::TimedOut { after });
             } else {
                 self.abandon(now, id, &link::timeout_reason(after), timed_out(after));

@@ -5,8 +5,10 @@ use super::listen::WAIT;
 use super::{Http, State};
 use crate::client::call::Discover;
 use crate::client::calls::CallId;
+use crate::client::connection::unserializable;
 use crate::error::CallError;
 use crate::time::Instant;
+use alloc::vec::Vec;
 
 impl Http {
     /// The handshake is over on both sides: the server is told what it has to know before any call.
@@ -45,6 +47,30 @@ impl Http {
         }
         if matches!(self.state, State::Open) && self.link.discovery.take_due() {
             self.launch_waiting(now);
+        }
+    }
+
+    /// Sends the calls that waited for the era, or for the session.
+    pub(super) fn launch_waiting(&mut self, now: Instant) {
+        loop {
+            let Some((id, wire, prepared)) = self.link.calls.launch() else { return };
+            if let Some(reply) = self.link.look(now, &prepared, &prepared.options) {
+                self.link.settle(id, Ok(reply));
+                continue;
+            }
+            let Some(envelope) = &self.link.envelope else { return };
+            let prepared = self.link.as_task(envelope.revision(), prepared);
+            let mut body = Vec::new();
+            let written = self.link.possible(&prepared, &prepared.options).and_then(|()| {
+                envelope.write(&mut body, wire, &prepared, &prepared.options).map_err(unserializable)
+            });
+            match written {
+                Ok(()) => {
+                    self.launch(id, &prepared, body);
+                    self.link.keep(now, id, prepared);
+                }
+                Err(error) => self.link.settle(id, Err(error)),
+            }
         }
     }
 

@@ -19,6 +19,7 @@ mod repeat;
 mod sse;
 mod streams;
 mod subscriptions;
+mod tasks;
 mod transcripts;
 mod verdict;
 
