@@ -108,7 +108,8 @@ macro_rules! parity {
                 a_child_that_says_nothing_is_quoted, a_stubborn_child_is_killed_with_its_group, a_child_that_never_connects_is_gone_with_the_error,
                 the_standard_error_of_a_child_is_passed_on,
                 a_grandchild_goes_with_its_launcher, an_escaped_grandchild_holds_nobody_up,
-                a_server_that_dies_of_the_probe_is_started_again, a_server_that_ignores_the_probe_is_legacy,
+                a_server_that_dies_of_the_probe_is_started_again, a_server_that_dies_of_the_probe_when_it_is_greeted_is_started_again,
+                the_end_of_the_standard_error_is_quoted, a_server_that_ignores_the_probe_is_legacy,
                 a_server_that_starts_slowly_is_what_it_says, a_program_that_is_no_server_is_named,
                 noise_on_the_output_is_skipped, a_subprocess_of_a_handler_gets_no_input,
                 a_stray_print_does_not_reach_the_client, the_last_words_of_a_child_are_read,
@@ -121,7 +122,7 @@ macro_rules! parity {
             in_process: a_server_in_this_process_needs_no_stream, a_dropped_client_ends_its_server,
                 an_http_client_of_ones_own_carries_everything, an_http_client_of_ones_own_may_fail;
             secure: a_flow_goes_over_tls, servers_are_reached_over_tls, a_server_must_show_who_it_is, a_handshake_ends_in_time, a_proxy_makes_a_tunnel,
-                a_proxy_is_given_requests, a_proxy_is_spoken_to_by_tls;
+                the_environment_has_proxy_and_roots, a_proxy_is_given_requests, a_proxy_is_spoken_to_by_tls;
             stdio: closed_input_ends_the_server, closed_output_ends_the_server, closed_output_ends_a_server_that_blocks,
                 a_running_call_ends_with_the_input, sockets_serve_as_pipes, pipes_that_do_not_block_serve_as_well, files_serve_as_pipes,
                 backpressure_loses_no_call;

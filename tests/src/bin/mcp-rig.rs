@@ -1,4 +1,4 @@
-//! The rig as a program of its own: `mcp-rig tokio|smol|blocking --stdio|--http|--parent|--clients URL|--starved URL [--legacy-only|--asks|--changeable|--soak]`.
+//! The rig as a program of its own: `mcp-rig tokio|smol|blocking --stdio|--http|--parent|--clients URL|--starved URL|--reach URL [--legacy-only|--asks|--changeable|--soak]`.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -19,6 +19,7 @@ fn main() -> Result<(), Error> {
         ["tokio", "--clients", url] => clients::<OnTokio>(url),
         ["tokio", "--starved", url] => starved::<OnTokio>(url),
         ["tokio", "--parent"] => parent::<OnTokio>(),
+        ["tokio", "--reach", url] => reach::<OnTokio>(url),
         ["tokio", flags @ ..] => {
             // One thread: what blocks it blocks everything.
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -33,6 +34,7 @@ fn main() -> Result<(), Error> {
         ["smol", "--clients", url] => clients::<OnSmol>(url),
         ["smol", "--starved", url] => starved::<OnSmol>(url),
         ["smol", "--parent"] => parent::<OnSmol>(),
+        ["smol", "--reach", url] => reach::<OnSmol>(url),
         ["smol", flags @ ..] => smol::block_on(async {
             let server = rig::<mcp_smol::Smol>(flags);
             match bind(flags) {
@@ -43,6 +45,7 @@ fn main() -> Result<(), Error> {
         ["blocking", "--clients", url] => clients::<OnBlocking>(url),
         ["blocking", "--starved", url] => starved::<OnBlocking>(url),
         ["blocking", "--parent"] => parent::<OnBlocking>(),
+        ["blocking", "--reach", url] => reach::<OnBlocking>(url),
         ["blocking", flags @ ..] => {
             let server = rig::<mcp_blocking::Threads>(flags);
             match bind(flags) {
@@ -97,6 +100,16 @@ fn parent<K: Kit>() -> Result<(), Error> {
         mcp_driver::Command::new("sh").args(["-c", say, "sh"]).arg(program).args([K::NAME, "--stdio"]);
     let client = K::wait(Client::<K>::builder("parent", "1").spawn(child))?;
     K::wait(client.close())
+}
+
+/// A client with nothing configured, that reaches a server.
+fn reach<K: Kit>(url: &str) -> Result<(), Error> {
+    let _entered = K::enter();
+    let client = K::wait(Client::<K>::http(url))?;
+    talk::<K>(&client)?;
+    K::wait(client.close())?;
+    println!("reached");
+    Ok(())
 }
 
 /// Opens and closes clients until the process holds no more than before.

@@ -146,6 +146,31 @@ pub fn an_escaped_grandchild_holds_nobody_up<K: Kit>(program: &str) {
     within(SOON, || K::wait(client.close()).unwrap());
 }
 
+/// What a child said last is in the error, however much it had said before: 8 KiB are kept, in which the end is quoted.
+pub fn the_end_of_the_standard_error_is_quoted<K: Kit>(_: &str) {
+    let flood = "i=0; while [ $i -lt 400 ]; do echo \"line $i of many that nobody needs to read\" >&2; i=$((i+1)); done";
+    let command = Command::new("sh").args(["-c", &format!("{flood}; echo 'no config' >&2; exit 7")]);
+    let error = spawn::<K>(command, builder::<K>(EraChoice::Auto)).unwrap_err().to_string();
+    assert!(error.contains("no config") && error.contains("line 399"), "{error}");
+    assert!(!error.contains("line 0 ") && error.len() < 9_000, "{error}");
+}
+
+/// VER-14: others stop at the probe without a word, as the Python SDK of 2024 does, and end when they are greeted.
+pub fn a_server_that_dies_of_the_probe_when_it_is_greeted_is_started_again<K: Kit>(program: &str) {
+    let command = script::<K>(
+        program,
+        r#"IFS= read -r line; case $line in
+        *'"server/discover"'*) IFS= read -r line; exit 1;;
+        *) { printf '%s\n' "$line"; cat; } | "$@" --legacy-only;;
+        esac"#,
+    );
+    let limits = limits(|limits| limits.probe = Duration::from_millis(50));
+    let (client, _) = spawn::<K>(command, builder::<K>(EraChoice::Auto).limits(limits)).unwrap();
+    assert_eq!(client.era(), Era::Legacy);
+    assert_eq!(call::<K>(&client, "echo", json!({ "text": "here" })).unwrap().text(), "here");
+    K::wait(client.close()).unwrap();
+}
+
 /// STDIO-19: some legacy servers die of the probe. They are started again and greeted the legacy way.
 pub fn a_server_that_dies_of_the_probe_is_started_again<K: Kit>(program: &str) {
     let command = script::<K>(

@@ -13,10 +13,11 @@ use rustls::{ServerConfig, ServerConnection};
 use serde_json::json;
 
 use super::authorize::protected_at;
-use super::{ERAS, Host, builder, call, host};
+use super::{ERAS, Host, builder, call, host, hosted};
 use crate::authorization_server::{AuthorizationServer, browse};
-use crate::kit::{Client, Kit};
-use crate::support::{Events, Port};
+use crate::kit::{Client, Kit, Server};
+use crate::rig;
+use crate::support::{Events, Gate, Port};
 
 /// Takes TLS off what goes to a server.
 struct Front {
@@ -204,6 +205,9 @@ pub fn a_handshake_ends_in_time<K: Kit>(_: &str) {
     assert!(gone.contains("handshake"), "{gone}");
 }
 
+/// A host that nobody else knows.
+const HERE: &str = "server.test";
+
 /// A proxy that makes tunnels, or answers with a status; and what it was asked.
 fn proxy(status: Option<u16>) -> (u16, Events) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -226,7 +230,8 @@ fn proxy(status: Option<u16>) -> (u16, Events) {
                     let _ = socket.write_all(answer.as_bytes());
                     return;
                 }
-                let place = head.split(' ').nth(1).unwrap_or_default().to_owned();
+                // One name is known here alone.
+                let place = head.split(' ').nth(1).unwrap_or_default().replace(HERE, "127.0.0.1");
                 let server = TcpStream::connect(&place).unwrap();
                 socket.write_all(b"HTTP/1.1 200 Connection established\r\nX: y\r\n\r\n").unwrap();
                 let (mut up, mut down) = (server.try_clone().unwrap(), server);
@@ -266,6 +271,39 @@ pub fn a_proxy_makes_a_tunnel<K: Kit>(_: &str) {
         assert!(refused.contains(&status.to_string()) && refused.contains("proxy 127.0.0.1"), "{refused}");
         assert!(!refused.contains("s3cret"), "{refused}");
     }
+    host.end();
+}
+
+/// A client that is told nothing takes the proxy of its environment, and trusts whom the platform trusts; there that is a
+/// file of the environment, too.
+pub fn the_environment_has_proxy_and_roots<K: Kit>(program: &str) {
+    let gate = Gate::default();
+    let server: Server<K> = rig::server(|_| {}, &gate).allow_host(HERE);
+    let host = hosted::<K>(server, gate, Events::new().1);
+    let front = Front::start(HERE, port(&host));
+    let (place, asked) = proxy(None);
+    let roots = std::env::temp_dir().join(format!("mcp-roots-{}-{}", K::NAME, std::process::id()));
+    std::fs::write(&roots, &front.root).unwrap();
+    let url = format!("https://{HERE}:{}/mcp", front.port);
+    let reached = |trusted: bool| {
+        let mut client = std::process::Command::new(program);
+        client.args([K::NAME, "--reach", &url]).env("HTTPS_PROXY", format!("http://127.0.0.1:{place}"));
+        for name in ["https_proxy", "no_proxy", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"] {
+            client.env_remove(name);
+        }
+        if trusted {
+            client.env("SSL_CERT_FILE", &roots);
+        }
+        client.output().unwrap()
+    };
+    let output = reached(true);
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "reached\n");
+    asked.expect(&format!("CONNECT {HERE}:{}", front.port));
+    let output = reached(false);
+    let why = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && why.contains("certificate"), "{why}");
+    std::fs::remove_file(&roots).unwrap();
     host.end();
 }
 

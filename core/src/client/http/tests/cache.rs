@@ -182,6 +182,30 @@ fn what_is_stale_stands_in_for_a_server_that_is_silent() {
     assert!(matches!(fetched.freshness, Freshness::Stale { .. }), "{fetched:?}");
 }
 
+/// CACHE-26: trouble of the server, or on the way to it, is no answer.
+#[test]
+fn what_is_stale_stands_in_for_a_server_in_trouble() {
+    for status in [429, 500, 502, 503, 504] {
+        let mut peer = peer(config());
+        fill(&mut peer, &ListTools::new(), PUBLIC);
+        peer.wait(5_001);
+        let (pending, sent) = peer.start(&Fetch(ListTools::new()));
+        peer.answer(&sent, status, "");
+        let Freshness::Stale { error, .. } = peer.take(&pending).unwrap().freshness else {
+            panic!("{status}")
+        };
+        assert!(error.to_string().contains(&status.to_string()), "{error}");
+    }
+    for status in [400, 403, 404, 410] {
+        let mut peer = peer(config());
+        fill(&mut peer, &ListTools::new(), PUBLIC);
+        peer.wait(5_001);
+        let (pending, sent) = peer.start(&ListTools::new());
+        peer.answer(&sent, status, "");
+        assert!(matches!(peer.take(&pending), Err(CallError::Refused { .. })), "{status}");
+    }
+}
+
 /// CACHE-26: for so long, where the application allows it, and never where the server gave an answer.
 #[test]
 fn what_is_stale_stands_in_for_nothing_else() {
