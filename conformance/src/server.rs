@@ -3,6 +3,7 @@
 mod asks;
 mod changes;
 mod features;
+mod tasks;
 
 use std::time::Duration;
 
@@ -62,7 +63,7 @@ pub struct Server {
 impl Program for Server {
     fn run<R: Runtime<Mode: Wait>>(self) -> Result<(), Error> {
         let server = with_tools(mcp_driver::Server::<R>::new("conformance", env!("CARGO_PKG_VERSION")))?;
-        let server = changes::with_changes(server);
+        let server = tasks::with_tasks(changes::with_changes(server));
         let server = asks::with_asks(features::with_resources(features::with_prompts(server)))
             .logging()
             .on_error(|report| eprintln!("{report}"));

@@ -89,6 +89,17 @@ pub struct Limits {
     /// How often a server asks a legacy client on behalf of one call that is answered `input_required`.
     /// Default 8; then the call fails. With 0 it never does.
     pub input_rounds: usize,
+    /// Tasks of one server, running or kept for their clients. Default 1,000, each with its parameters and whatever its
+    /// handler holds as long as it runs; a further call cannot go on as a task.
+    pub tasks: usize,
+    /// What all of them keep for their clients: results, errors and questions, in bytes. Default 64 MiB; a result for
+    /// which there is no room fails its task, a further question fails.
+    pub task_bytes: usize,
+    /// How long a task is kept from its beginning on, unless it says so itself. Default 1 h; one that still runs fails
+    /// then, and clients may hear of that for another minute.
+    pub task_ttl: Duration,
+    /// How long a task may ask to be kept. Default 24 h; one that asks for longer is kept so long.
+    pub task_ttl_max: Duration,
     /// How long running calls may still finish after the input of a byte stream has ended. Default 1 s; then
     /// they are cancelled.
     pub drain: Duration,
@@ -256,6 +267,10 @@ impl Default for Limits {
             task_poll_min: Duration::from_millis(100),
             task_poll_max: Duration::from_secs(300),
             input_rounds: 8,
+            tasks: 1_000,
+            task_bytes: 64 << 20,
+            task_ttl: Duration::from_secs(60 * 60),
+            task_ttl_max: Duration::from_secs(24 * 60 * 60),
             drain: Duration::from_secs(1),
             shutdown: Duration::from_secs(30),
             request: Duration::from_secs(60),

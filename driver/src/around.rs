@@ -4,6 +4,7 @@ use std::fmt;
 use std::future::{Future, poll_fn};
 use std::ops::Deref;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use mcp_proto::error::{ErrorObject, code};
@@ -15,7 +16,7 @@ use serde::Deserialize;
 
 use crate::context::{CallState, Context, Responder, internal};
 use crate::runtime::BoxFuture;
-use crate::server::launch;
+use crate::server::{go_on, launch};
 
 /// A request on its way to what serves it; see [`Server::around`](crate::Server::around). Whatever a handler
 /// may ask its [`Context`] may be asked of it, too.
@@ -150,6 +151,7 @@ impl Answer {
         match result.kind() {
             ResultKind::ToolError => AnswerKind::ToolError,
             ResultKind::InputRequired => AnswerKind::InputRequired,
+            ResultKind::Task => AnswerKind::Task,
             _ => AnswerKind::Complete,
         }
     }
@@ -179,7 +181,7 @@ impl Answer {
     /// Sends it.
     fn deliver(self, state: &CallState) {
         state.ended(self.kind());
-        let (outlet, id) = (state.outlet(), state.id());
+        let (outlet, id) = (state.request_outlet(), state.id());
         match self.0 {
             Body::Result(result) => outlet.respond(id, &*result),
             Body::Error(error) => outlet.fail(id, &error),
@@ -212,6 +214,8 @@ pub enum AnswerKind {
     ToolError,
     /// With a question to the client.
     InputRequired,
+    /// With a task, as which it goes on.
+    Task,
     /// With a JSON-RPC error of this code. Some codes are others towards some revisions.
     Error(i64),
     /// Without an answer: the client gave up.
@@ -224,6 +228,7 @@ impl fmt::Display for AnswerKind {
             Self::Complete => f.write_str("ok"),
             Self::ToolError => f.write_str("tool error"),
             Self::InputRequired => f.write_str("input required"),
+            Self::Task => f.write_str("task"),
             Self::Error(code) => write!(f, "error {code}"),
             Self::Cancelled => f.write_str("cancelled"),
         }
@@ -250,14 +255,14 @@ pub(crate) fn serve(hooks: Arc<[Around]>, state: Arc<CallState>) -> BoxFuture<()
     Box::pin(poll_fn(move |cx| {
         let polled = state.guarded_as("a hook around it", || match &mut served {
             Some(served) => served.as_mut().poll(cx),
-            None => std::task::Poll::Ready(()),
+            None => Poll::Ready(()),
         });
         if polled.is_some_and(|polled| polled.is_pending()) {
-            return std::task::Poll::Pending;
+            return Poll::Pending;
         }
         // What a hook leaves behind may panic when it is dropped, too.
         state.guarded_as("a hook around it", || drop(served.take()));
-        std::task::Poll::Ready(())
+        Poll::Ready(())
     }))
 }
 
@@ -265,7 +270,14 @@ pub(crate) fn serve(hooks: Arc<[Around]>, state: Arc<CallState>) -> BoxFuture<()
 async fn answer(state: &Arc<CallState>) -> Answer {
     if let Some(future) = launch(state, Responder::new(state.clone())) {
         state.keep(future);
-        poll_fn(|cx| state.poll_rest(cx)).await;
+        let left = poll_fn(|cx| match state.poll_rest(cx) {
+            // Its answer is there, and what else it does is not the hooks' business.
+            Poll::Pending if state.is_task() => Poll::Ready(true),
+            polled => polled.map(|()| false),
+        });
+        if left.await {
+            go_on(state);
+        }
     }
     poll_fn(|cx| state.poll_answer(cx.waker()).map(|answer| answer.unwrap_or(Answer(Body::Cancelled)))).await
 }
@@ -276,8 +288,12 @@ struct Delivery(Option<Arc<CallState>>);
 impl Delivery {
     fn deliver(mut self, answer: Answer) {
         if let Some(state) = self.0.take() {
+            let tells_of_task = answer.kind() == AnswerKind::Task;
             answer.deliver(&state);
-            state.outlet().done(state.id());
+            state.request_outlet().done(state.id());
+            if !tells_of_task {
+                state.abandon_task();
+            }
         }
     }
 }
@@ -288,7 +304,8 @@ impl Drop for Delivery {
             // The hook panicked, or its runtime has gone; nothing of the handler may go on.
             state.drop_rest();
             Answer::internal().deliver(&state);
-            state.outlet().done(state.id());
+            state.request_outlet().done(state.id());
+            state.abandon_task();
         }
     }
 }

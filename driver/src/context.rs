@@ -15,6 +15,8 @@ mod request;
 mod responder;
 mod step;
 mod stream;
+mod task;
+mod task_outlet;
 
 use std::fmt;
 use std::sync::Arc;
@@ -39,6 +41,8 @@ pub(crate) use outlet::Outlet;
 pub use report::Report;
 pub(crate) use responder::{Responder, internal};
 pub use step::{ByFuture, ByResult, Step, StepWork};
+pub use task::{ContinueAsTask, NotContinued};
+pub(crate) use task_outlet::{TaskOutlet, owner};
 
 /// The request that a handler is serving.
 ///
@@ -64,7 +68,8 @@ impl Context {
 
     /// Reports progress: how far, of how much if that is known, and a word on it. Sent at once, on the
     /// stream that the answer will come on, if the client asked for progress. `progress` must grow with
-    /// every report; one that does not is dropped.
+    /// every report; one that does not is dropped. Of a [task](Self::continue_as_task), the word becomes its status
+    /// message, and nothing is sent (TASK-53).
     ///
     /// <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress>
     pub fn progress(&self, progress: impl Into<Progress>) {

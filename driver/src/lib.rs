@@ -63,7 +63,6 @@ mod runtime;
 mod server;
 mod spans;
 mod stdio;
-#[cfg(feature = "http")]
 mod timekeeper;
 mod tool;
 mod turn;
@@ -85,7 +84,7 @@ pub use mcp_proto::server::{AskError, Bound, StateCodec, StateError};
 #[cfg(feature = "http")]
 pub use mcp_proto::server::{AuthRefusal, BearerToken, Cors, Grant, HttpPolicy, ResourceServer};
 pub use mcp_proto::server::{
-    Change, Item, ListChanges, Listen, Principal, Viewer, Visibility, Wanted, Watched,
+    Change, Item, ListChanges, Listen, Principal, TaskOptions, Viewer, Visibility, Wanted, Watched,
 };
 #[cfg(feature = "seal")]
 pub use mcp_proto::server::{Keyring, StateKey};
@@ -98,8 +97,8 @@ pub use client::*;
 pub use clock::Clock;
 pub use completion::{ForCompletion, Typed};
 pub use context::{
-    Ask, Asking, Asks, ByFuture, ByResult, Context, ElicitationHandle, InputRequired, Leave, Report, Step,
-    StepWork, Together, Unanswered,
+    Ask, Asking, Asks, ByFuture, ByResult, Context, ContinueAsTask, ElicitationHandle, InputRequired, Leave,
+    NotContinued, Report, Step, StepWork, Together, Unanswered,
 };
 pub use custom::{ForMethod, MethodResult, Notification};
 pub use endpoint::{ByteStream, Endpoint, Status, pump};

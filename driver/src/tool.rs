@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use mcp_proto::error::{ApiMisuse, ErrorObject};
 use mcp_proto::model::{
     self, CallToolResult, ClientCapabilities, ContentBlock, ElicitRequestUrlParams, Icon, Json, Meta, Object,
-    ToolAnnotations,
+    TaskSupport, ToolAnnotations,
 };
 use mcp_proto::schema::OutputCheck;
 use mcp_proto::server::{Scopes, Target, WriteResult};
@@ -32,6 +32,7 @@ pub struct Tool {
     model: model::Tool,
     input_schema: Option<Json>,
     pub(crate) scopes: Scopes,
+    pub(crate) task_support: TaskSupport,
 }
 
 impl Tool {
@@ -39,7 +40,7 @@ impl Tool {
     /// longer or has other characters is served and reported to [`Server::on_error`](crate::Server::on_error).
     pub fn new(name: impl Into<String>) -> Self {
         let model = model::Tool::new(name, Json::empty_object());
-        Self { model, input_schema: None, scopes: Scopes::new() }
+        Self { model, input_schema: None, scopes: Scopes::new(), task_support: TaskSupport::Forbidden }
     }
 
     /// What it does, for the model.
@@ -101,6 +102,20 @@ impl Tool {
     #[must_use]
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.scopes.extend(scopes.into_iter().map(Into::into));
+        self
+    }
+
+    /// Whether calls may or must go on as tasks, by [`Context::continue_as_task`](crate::Context::continue_as_task); a
+    /// server with such a tool declares the extension `io.modelcontextprotocol/tasks` to modern clients. Default:
+    /// they may not.
+    ///
+    /// With [`Required`](TaskSupport::Required), a modern client that has not declared the extension for its call is
+    /// refused before the handler runs. Legacy clients, who have no such extension, are served plain calls.
+    ///
+    /// <https://modelcontextprotocol.io/extensions/tasks/overview>
+    #[must_use]
+    pub fn task_support(mut self, support: TaskSupport) -> Self {
+        self.task_support = support;
         self
     }
 

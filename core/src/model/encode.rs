@@ -68,6 +68,8 @@ pub enum ResultKind {
     ToolError,
     /// The client is to answer something first.
     InputRequired,
+    /// The request goes on as a task.
+    Task,
 }
 
 impl<T: Members + ?Sized> Encode for T {

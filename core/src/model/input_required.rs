@@ -3,13 +3,15 @@
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr>
 
 use super::decode::{Rest, Tagged, tagged};
-use super::elicitation::ElicitRequestParams;
+use super::elicitation::{ElicitAction, ElicitRequestParams, ElicitResult};
 use super::encode::{In, Members, Object, ResultKind};
 use super::json::{Json, JsonMap};
 use super::macros::{open_object, setters};
 use super::meta::Meta;
-use super::sampling::CreateMessageRequestParams;
+use super::roots::ListRootsResult;
+use super::sampling::{CreateMessageRequestParams, CreateMessageResult};
 use crate::dialect::Revision;
+use crate::wire::jsonrpc::decode_at;
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -133,6 +135,31 @@ impl InputRequest {
             Self::CreateMessage(params) => params.check(),
             Self::ListRoots => Ok(()),
             Self::Unknown { .. } => Err("it is nothing that clients can be asked for"),
+        }
+    }
+
+    /// Whether `answer` is one to it, as a bare result (MRTR-29, ELIC-33).
+    ///
+    /// # Errors
+    /// What does not fit; names members and types, never values.
+    pub fn check_answer(&self, answer: &Json) -> Result<(), String> {
+        fn read<T: DeserializeOwned>(answer: &Json) -> Result<T, String> {
+            decode_at(answer.get(), "result").map_err(|error| error.message.into_owned())
+        }
+        match self {
+            Self::Elicit(params) => {
+                let result: ElicitResult = read(answer)?;
+                let ElicitRequestParams::Form(form) = params else { return Ok(()) };
+                if result.action != ElicitAction::Accept {
+                    return Ok(());
+                }
+                let content = result.content.ok_or("result.content: missing")?;
+                let checked = form.requested_schema.check(&content);
+                checked.map_err(|reason| alloc::format!("result.content: {reason}"))
+            }
+            Self::CreateMessage(_) => read::<CreateMessageResult>(answer).map(drop),
+            Self::ListRoots => read::<ListRootsResult>(answer).map(drop),
+            Self::Unknown { .. } => Err("nothing that can be asked".into()),
         }
     }
 

@@ -15,6 +15,7 @@ use super::principal::Principal;
 use super::received::Received;
 use super::session::ClientDetails;
 use super::target::Target;
+use super::tasks;
 use crate::dialect::{Era, Revision};
 use crate::error::{ApiMisuse, ErrorObject, code};
 use crate::head::RequestHead;
@@ -23,7 +24,7 @@ use crate::model::error_data::MissingRequiredClientCapabilityData;
 use crate::model::input_required::InputRequiredResult;
 use crate::model::logging::LoggingLevel;
 use crate::model::meta::RequestMeta;
-use crate::model::{Identified, In, Json, Members, ResultKind};
+use crate::model::{Identified, In, Json, Members, ResultKind, TaskSupport};
 use crate::schema::{Mismatch, OutputCheck};
 use crate::text;
 use crate::wire::jsonrpc::{self, ProgressToken, RequestId};
@@ -146,6 +147,17 @@ impl Call {
     pub fn request_state(&self) -> Option<Cow<'_, str>> {
         let text = self.text.get(self.spans.retry.as_ref()?.request_state.clone()?)?;
         jsonrpc::decode_text(text, "params.requestState").ok()
+    }
+
+    /// Whether the call may be answered with a [`CreateTaskResult`](crate::model::CreateTaskResult): a modern call of a
+    /// tool that [supports](super::ToolEntry::task_support) tasks, whose client has declared them for it (TASK-03).
+    pub fn may_be_task(&self) -> bool {
+        match &self.target {
+            Target::Tool(entry) if entry.task_support() != TaskSupport::Forbidden => {
+                self.era() == Era::Modern && tasks::are_declared(&self.meta())
+            }
+            _ => false,
+        }
     }
 
     /// The metadata that came with the request.

@@ -21,7 +21,7 @@ use crate::model::capabilities::{
 };
 use crate::model::lifecycle::Implementation;
 use crate::model::meta::{KeyFault, check_key};
-use crate::model::{In, Json, JsonMap};
+use crate::model::{In, Json, JsonMap, TASKS_EXTENSION};
 use crate::schema::OutputCheck;
 
 /// Everything that connections and exchanges need to know of their server.
@@ -66,6 +66,9 @@ pub struct Config {
     /// What is there for whom. Default `None`: everything for everybody. With a rule, lists are never said to be
     /// public (CACHE-15).
     pub visible: Option<Visibility>,
+    /// Whether calls may go on as tasks, of which the extension is declared to modern clients: what is asked of tasks is
+    /// then handed out as [`Target::Task`](super::Target::Task). Default `false`.
+    pub tasks: bool,
     /// Experimental capabilities to declare, by name. Default none.
     pub experimental: JsonMap,
     /// Extensions to declare to modern clients, by identifier; see [`extension`](Self::extension). Default none.
@@ -135,6 +138,7 @@ impl Config {
             changes: ListChanges::default(),
             subscriptions: false,
             visible: None,
+            tasks: false,
             experimental: JsonMap::new(),
             extensions: JsonMap::new(),
             cache: CacheHint::default(),
@@ -278,6 +282,13 @@ impl Config {
         self
     }
 
+    /// Whether calls may go on as tasks.
+    #[must_use]
+    pub fn tasks(mut self, tasks: bool) -> Self {
+        self.tasks = tasks;
+        self
+    }
+
     /// With hints for caches.
     #[must_use]
     pub fn cache(mut self, cache: CacheHint) -> Self {
@@ -414,6 +425,10 @@ impl Config {
         }
         if !self.extensions.is_empty() {
             capabilities.extensions = Some(self.extensions.clone());
+        }
+        if self.tasks && era == Era::Modern {
+            let extensions = capabilities.extensions.get_or_insert_default();
+            extensions.entry(TASKS_EXTENSION.into()).or_insert_with(Json::empty_object);
         }
         capabilities
     }

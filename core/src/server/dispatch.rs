@@ -24,6 +24,7 @@ use super::refusal::Refusal;
 use super::session::SessionState;
 use super::subscription;
 use super::target::{ProtocolRequest, Target};
+use super::tasks;
 use super::visible::{View, Viewer};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Era, Revision};
@@ -248,7 +249,7 @@ fn plan_own(
             Ok(Plan::SetLevel(jsonrpc::decode_at(level.get(), "params.level")?))
         }
         (_, "tools/list") if tools => list(List::Tools, position(&config.tools.catalog, params)),
-        (_, "tools/call") if tools => call(find::tool(&view, params)),
+        (_, "tools/call") if tools => call(find::tool(&view, era, params)),
         (_, "prompts/list") if prompts => list(List::Prompts, position(&config.prompts.catalog, params)),
         (_, "prompts/get") if prompts => call(find::prompt(&view, params)),
         (_, "resources/list") if resources => {
@@ -269,6 +270,9 @@ fn plan_own(
             subscription::honoured(&view, jsonrpc::decode(request.params, "params")?).map(Plan::Listen)
         }
         (_, "completion/complete") if config.completions => call(find::completion(&view, params)),
+        (Era::Modern, method) if config.tasks && tasks::METHODS.contains(&method) => {
+            call(find::task(method, params))
+        }
         (Era::Modern, "initialize") if !config.revisions.speak(Era::Legacy) => {
             let message = "there is no `initialize` here: the supported protocol versions come without one";
             Err(Refusal::plain(code::METHOD_NOT_FOUND, message).with_data(versions(config, None)))
@@ -361,7 +365,7 @@ fn retry(era: Era, target: &Target, params: &Params<'_>, whole: &str) -> Result<
     Ok(Some(Box::new(Retry { input_responses, request_state })))
 }
 
-/// What `Mcp-Name` has to repeat for a request of this method, if anything (HDR-07, HDR-08). The checks of
+/// What `Mcp-Name` has to repeat for a request of this method, if anything (HDR-07, HDR-08, TASK-55). The checks of
 /// headers need it before the plan.
 pub(super) fn name_of<'a>(
     config: &Config,
@@ -371,6 +375,7 @@ pub(super) fn name_of<'a>(
     let (value, path) = match &*request.method {
         "tools/call" | "prompts/get" => (params.name, "params.name"),
         "resources/read" => (params.uri, "params.uri"),
+        method if config.tasks && tasks::METHODS.contains(&method) => (params.task_id, "params.taskId"),
         method => return config.custom.get(method).map_or(Ok(None), |custom| custom.name_in(request.params)),
     };
     Ok(value.map(|name| jsonrpc::decode_text(name.get(), path)).transpose()?)

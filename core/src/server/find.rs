@@ -12,17 +12,18 @@ use super::dispatch::missing;
 use super::params::Params;
 use super::refusal::Refusal;
 use super::target::{Completable, Completing, Target};
+use super::tasks::{self, TaskAction, TaskRequest};
 use super::uri;
 use super::visible::View;
 use crate::dialect::{Era, Revision};
 use crate::error::code;
 use crate::model::completion::{CompletionArgument, CompletionContext, CompletionReference};
 use crate::model::error_data::ResourceNotFoundData;
-use crate::model::{In, Json};
+use crate::model::{In, Json, TaskSupport};
 use crate::wire::jsonrpc;
 
-/// For `tools/call` (TOOL-30, TOOL-42).
-pub(super) fn tool(view: &View<'_>, params: &Params<'_>) -> Result<Target, Refusal> {
+/// For `tools/call` (TOOL-30, TOOL-42, TASK-06).
+pub(super) fn tool(view: &View<'_>, era: Era, params: &Params<'_>) -> Result<Target, Refusal> {
     let name = text(params.name, "name", "params.name")?;
     let missing = || unknown(view.config.tools.catalog.unknown(&name, view), "params.name");
     let tool = view.tool(&name).ok_or_else(missing)?;
@@ -32,7 +33,29 @@ pub(super) fn tool(view: &View<'_>, params: &Params<'_>) -> Result<Target, Refus
         // Fails on everything but an object, with the words for it.
         jsonrpc::decode_at::<BTreeMap<String, IgnoredAny>>(arguments.get(), "params.arguments")?;
     }
+    // In the legacy era nobody can be asked for the extension (TASK-64).
+    let needs_task = era == Era::Modern && tool.task_support() == TaskSupport::Required;
+    if needs_task && !tasks::are_declared(&params.meta) {
+        return Err(tasks::undeclared());
+    }
     Ok(Target::Tool(Arc::clone(tool)))
+}
+
+/// For the methods of tasks (TASK-43, TASK-44, TASK-56). Whether there is such a task, their table knows.
+pub(super) fn task(method: &str, params: &Params<'_>) -> Result<Target, Refusal> {
+    if !tasks::are_declared(&params.meta) {
+        return Err(tasks::undeclared());
+    }
+    let task_id = text(params.task_id, "taskId", "params.taskId")?.into_owned();
+    let action = match method {
+        "tasks/update" => {
+            let responses = params.input_responses.ok_or_else(|| missing("inputResponses"))?;
+            TaskAction::Update(jsonrpc::decode_at(responses.get(), "params.inputResponses")?)
+        }
+        "tasks/cancel" => TaskAction::Cancel,
+        _ => TaskAction::Get,
+    };
+    Ok(Target::Task(Arc::new(TaskRequest { task_id, action })))
 }
 
 /// For `prompts/get` (PROMPT-13, PROMPT-14).

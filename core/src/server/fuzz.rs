@@ -25,9 +25,10 @@ use crate::error::ErrorObject;
 use crate::head::{BodyLength, End, RequestHead};
 use crate::limits::Limits;
 use crate::model::{
-    CallToolResult, ElicitRequestFormParams, ElicitRequestParams, ElicitationSchema, Implementation,
-    InputRequest, InputRequiredResult, Json, LoggingLevel, LoggingMessageNotificationParams, Prompt,
-    PromptArgument, ReadResourceResult, Resource, ResourceTemplate, TextResourceContents, Tool,
+    CallToolResult, CreateTaskResult, ElicitRequestFormParams, ElicitRequestParams, ElicitationSchema,
+    Implementation, InputRequest, InputRequiredResult, Json, LoggingLevel, LoggingMessageNotificationParams,
+    Prompt, PromptArgument, ReadResourceResult, Resource, ResourceTemplate, Task, TaskSupport,
+    TextResourceContents, Tool,
 };
 use crate::time::{Duration, Instant, Now};
 use crate::wire::sse::{Decoder, SseItem};
@@ -112,6 +113,8 @@ fn config(limits: Limits) -> Arc<Config> {
             let _ = tools.insert(Tool::new(name, schema));
         }
     }
+    tools.set_task_support("add", TaskSupport::Optional);
+    tools.set_task_support("book", TaskSupport::Required);
     let (mut prompts, mut resources, mut templates) = (Prompts::new(), Resources::new(), Templates::new());
     // None of these is refused either.
     let _ = prompts.insert(Prompt::new("greet").arguments([PromptArgument::new("who").required(true)]));
@@ -126,6 +129,7 @@ fn config(limits: Limits) -> Arc<Config> {
         config
             .completions(true)
             .logging(true)
+            .tasks(true)
             .changes(ListChanges::ALL)
             .subscriptions(true)
             .page_size(Some(1))
@@ -184,10 +188,11 @@ fn admission(choice: u8) -> Admission {
 
 /// A result of one kind or another; calls need not get the kind that they ask for.
 fn result(choice: u8) -> Box<dyn WriteResult> {
-    match choice % 4 {
+    match choice % 5 {
         0 => Box::new(ReadResourceResult::default()),
         1 => Box::new(ReadResourceResult::new(vec![TextResourceContents::new("f:s", "t").into()])),
         2 => Box::new(InputRequiredResult::new().ask("k", InputRequest::ListRoots)),
+        3 => Box::new(CreateTaskResult::new(Task::new("t", "2026-08-01T09:00:00Z"))),
         _ => Box::new(CallToolResult::text("x\ny")),
     }
 }

@@ -10,6 +10,7 @@ use super::subscription::{Listen, Subscription};
 use super::target::{ProtocolRequest, Target};
 use crate::dialect::Revision;
 use crate::error::{ApiMisuse, ErrorObject};
+use crate::model::ResultKind;
 use crate::model::logging::LoggingLevel;
 use crate::wire::jsonrpc::{ProgressToken, RequestId};
 
@@ -31,6 +32,8 @@ pub(super) struct Running {
     sequel: Option<Sequel>,
     /// Whether its result may ask for input.
     may_require_input: bool,
+    /// Whether it may go on as a task.
+    may_be_task: bool,
     /// The length of its parameters, its id and its token.
     size: usize,
 }
@@ -86,6 +89,7 @@ impl InFlight {
                 .then(|| call.target.clone()),
             sequel,
             may_require_input: call.revision.dialect().result_type && call.target.may_require_input(),
+            may_be_task: call.may_be_task(),
             size,
         });
         id
@@ -111,6 +115,7 @@ impl InFlight {
             target: Some(target),
             sequel: None,
             may_require_input: false,
+            may_be_task: false,
             size: 0,
         });
         id
@@ -158,14 +163,19 @@ impl InFlight {
         }
     }
 
-    /// Why a result must not be sent: it would tell the client of a session or a subscription that there is not, or
-    /// it asks for input although the revision or the method has no such results (MRTR-03), asks nothing (MRTR-05),
+    /// Why a result must not be sent: it would tell the client of a session or a subscription that there is not, or of a
+    /// task that it cannot follow (TASK-03), or it asks for input although the revision or the method has no such results (MRTR-03), asks nothing (MRTR-05),
     /// or something that clients cannot be asked for (MRTR-07).
     pub(super) fn unfit(&self, id: CallId, result: &dyn WriteResult) -> Option<ApiMisuse> {
         let running = self.running.get(self.place(id)?)?;
         if running.sequel.is_some() {
             let what =
                 "a handshake or a subscription may be refused or gone on with, not answered with a result";
+            return Some(ApiMisuse::new(what));
+        }
+        if result.kind() == ResultKind::Task && !running.may_be_task {
+            let what = "this request cannot go on as a task: its tool does not support tasks, or its client has not \
+                        declared them";
             return Some(ApiMisuse::new(what));
         }
         let result = result.input_required()?;

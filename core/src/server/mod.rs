@@ -40,6 +40,7 @@ mod sessions;
 mod subscription;
 mod suggest;
 mod target;
+mod tasks;
 mod template;
 #[cfg(test)]
 mod testing;
@@ -75,6 +76,7 @@ pub use sessions::{
 };
 pub use subscription::{Admission, Listen};
 pub use target::{Completable, Completing, ProtocolRequest, Target, TemplateRead};
+pub use tasks::{TaskAction, TaskAnswer, TaskKey, TaskOptions, TaskOutput, TaskOwner, TaskRequest, Tasks};
 pub use token::{AuthRefusal, BearerToken, Grant};
 pub use tools::{ToolEntry, Tools};
 pub use visible::{Item, Viewer, Visibility};

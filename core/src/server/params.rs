@@ -21,6 +21,7 @@ pub(super) struct Params<'a> {
     pub(super) level: Option<&'a RawValue>,
     pub(super) input_responses: Option<&'a RawValue>,
     pub(super) request_state: Option<&'a RawValue>,
+    pub(super) task_id: Option<&'a RawValue>,
     pub(super) meta: RequestMeta<'a>,
     /// What is wrong with them as a whole.
     flaw: Option<PeerError>,
@@ -46,7 +47,7 @@ impl<'a> Params<'a> {
         for place in [raw_meta, name, uri, arguments, reference, argument, context, cursor, level] {
             *place = place.filter(|value| value.get() != "null");
         }
-        for place in [&mut self.input_responses, &mut self.request_state] {
+        for place in [&mut self.input_responses, &mut self.request_state, &mut self.task_id] {
             *place = place.filter(|value| value.get() != "null");
         }
         if let Some(text) = self.raw_meta {
@@ -68,6 +69,7 @@ impl<'a> Params<'a> {
             "level" => &mut self.level,
             "inputResponses" => &mut self.input_responses,
             "requestState" => &mut self.request_state,
+            "taskId" => &mut self.task_id,
             _ => return None,
         })
     }

@@ -10,6 +10,7 @@ use super::dispatch::{List, Plan};
 use super::prompts::PromptEntry;
 use super::resource_server::Scopes;
 use super::resources::{ResourceEntry, TemplateEntry};
+use super::tasks::TaskRequest;
 use super::template::Values;
 use super::tools::ToolEntry;
 use crate::model::completion::CompletionArgument;
@@ -40,6 +41,9 @@ pub enum Target {
     /// A method of the application's own, with [`Call::params`](super::Call::params). Answered by any object,
     /// such as a [`CustomResult`](crate::model::CustomResult).
     Custom(Arc<CustomMethod>),
+    /// `tasks/get`, `tasks/update` or `tasks/cancel`, for [`Tasks::handle_request`](super::Tasks::handle_request), whose
+    /// outcome answers it. Only with [`Config::tasks`](super::Config::tasks).
+    Task(Arc<TaskRequest>),
     /// A request that the machine answers itself, handed out because of
     /// [`Config::hand_out_all`](super::Config::hand_out_all): with `proceed` it is answered as it would have been.
     Protocol(Arc<ProtocolRequest>),
@@ -54,6 +58,7 @@ impl Target {
             Self::Resource(_) | Self::Template(_) => "resources/read",
             Self::Completion(_) => "completion/complete",
             Self::Custom(method) => &method.name,
+            Self::Task(request) => request.action.method(),
             Self::Protocol(request) => request.method,
         }
     }
@@ -71,7 +76,7 @@ impl Target {
     pub fn may_require_input(&self) -> bool {
         match self {
             Self::Tool(_) | Self::Prompt(_) | Self::Resource(_) | Self::Template(_) => true,
-            Self::Completion(_) | Self::Custom(_) | Self::Protocol(_) => false,
+            Self::Completion(_) | Self::Custom(_) | Self::Task(_) | Self::Protocol(_) => false,
         }
     }
 
@@ -88,7 +93,7 @@ impl Target {
                 Completable::Template(entry) => entry.scopes(),
             },
             Self::Custom(method) => &method.scopes,
-            Self::Protocol(_) => &NONE,
+            Self::Task(_) | Self::Protocol(_) => &NONE,
         }
     }
 
@@ -109,6 +114,7 @@ impl Target {
             Self::Template(read) => &read.template.template.uri_template,
             Self::Completion(completing) => completing.of.name(),
             Self::Custom(method) => &method.name,
+            Self::Task(request) => request.action.method(),
             Self::Protocol(request) => request.method,
         }
     }

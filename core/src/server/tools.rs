@@ -18,7 +18,7 @@ use crate::error::ApiMisuse;
 use crate::limits::Limits;
 use crate::mirror::{MirroredParam, mirrored};
 use crate::model::Json;
-use crate::model::tools::Tool;
+use crate::model::tools::{TaskSupport, Tool};
 use crate::schema::{Mismatch, Schema};
 
 /// The longest name that a tool should have (TOOL-10).
@@ -45,6 +45,14 @@ impl Tools {
         }
     }
 
+    /// Says whether calls of a tool, just added, may or must go on as tasks of the extension; see
+    /// [`ToolEntry::task_support`].
+    pub fn set_task_support(&mut self, name: &str, support: TaskSupport) {
+        if let Some(entry) = self.catalog.get_mut(name) {
+            entry.task_support = support;
+        }
+    }
+
     /// Bounds on the schemas of tools that are added from now on. Default [`Limits::default`].
     pub fn set_limits(&mut self, limits: Limits) {
         self.catalog.limits = limits;
@@ -63,6 +71,7 @@ pub struct ToolEntry {
     pub warnings: Vec<String>,
     /// What a caller must be allowed, where that is asked.
     scopes: Scopes,
+    task_support: TaskSupport,
     texts: Texts,
     /// What arguments are checked against; none if decoding them does it.
     input: Option<Schema>,
@@ -115,6 +124,14 @@ impl ToolEntry {
         described.collect()
     }
 
+    /// Whether calls may go on as tasks of the extension `io.modelcontextprotocol/tasks`; unless said, they may not. With
+    /// [`Required`](TaskSupport::Required), a modern client that has not declared the extension is refused (TASK-06).
+    ///
+    /// It is not the tool's [`execution`](Tool::execution), which clients of 2025-11-25 are told.
+    pub fn task_support(&self) -> TaskSupport {
+        self.task_support
+    }
+
     /// Whether results are to have structured content.
     pub fn has_output_schema(&self) -> bool {
         self.output.is_some()
@@ -163,7 +180,16 @@ impl Listed for ToolEntry {
             ApiMisuse::new(alloc::format!("tool `{}`: it does not serialise: {error}", tool.name))
         })?;
         let warnings = warnings(&tool.name);
-        Ok(Self { tool, mirrored, warnings, scopes: Scopes::new(), texts, input: Some(input), output })
+        Ok(Self {
+            tool,
+            mirrored,
+            warnings,
+            scopes: Scopes::new(),
+            task_support: TaskSupport::Forbidden,
+            texts,
+            input: Some(input),
+            output,
+        })
     }
 
     fn key(&self) -> &str {

@@ -1,7 +1,8 @@
-//! Dates as HTTP writes them.
+//! Dates as HTTP writes them, and moments as the protocol does.
 //!
 //! <https://www.rfc-editor.org/rfc/rfc9110#section-5.6.7>
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::time::Duration;
@@ -33,7 +34,21 @@ pub(crate) fn write_date(out: &mut Vec<u8>, unix: Duration) {
     out.extend_from_slice(b" GMT");
 }
 
-/// Reads such a moment: how long it is after 1970-01-01T00:00:00Z. `None` for whatever is written in another way, also
+/// The moment that lies so long after 1970-01-01T00:00:00Z as ISO 8601, to the millisecond, such as
+/// `1994-11-06T08:49:37.250Z`. One past the year 9999 is its end.
+pub(crate) fn iso8601(unix: Duration) -> String {
+    const DAY: u64 = 86_400;
+    /// 9999-12-31T23:59:59.999Z
+    const LAST: Duration = Duration::from_millis(253_402_300_799_999);
+    let unix = unix.min(LAST);
+    let (days, second) = (unix.as_secs() / DAY, unix.as_secs() % DAY);
+    let (year, month, day) = civil(days);
+    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+    let millis = unix.subsec_millis();
+    alloc::format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
+}
+
+/// Reads a date as HTTP writes it: how long it is after 1970-01-01T00:00:00Z. `None` for whatever is written in another way, also
 /// one of those that RFC 9110 calls obsolete.
 pub(crate) fn read_date(text: &[u8]) -> Option<Duration> {
     const YEAR: u64 = 365;
@@ -83,7 +98,6 @@ fn digits(out: &mut Vec<u8>, number: u64, width: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::String;
 
     fn date(seconds: u64) -> String {
         let mut out = Vec::new();
@@ -111,6 +125,20 @@ mod tests {
             assert_eq!(date(seconds), text);
             let read = read_date(text.as_bytes());
             assert_eq!(read, (!text.is_empty()).then_some(Duration::from_secs(seconds)), "{text}");
+        }
+    }
+
+    /// TASK-12: the same moments for messages of the protocol, with the part of the second.
+    #[test]
+    fn moments_are_written_as_iso_8601() {
+        for (millis, text) in [
+            (784_111_777_250, "1994-11-06T08:49:37.250Z"),
+            (0, "1970-01-01T00:00:00.000Z"),
+            (951_782_400_001, "2000-02-29T00:00:00.001Z"),
+            (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
+            (u64::MAX, "9999-12-31T23:59:59.999Z"),
+        ] {
+            assert_eq!(iso8601(Duration::from_millis(millis)), text);
         }
     }
 

@@ -300,7 +300,7 @@ impl Unread {
     pub(super) fn tell(self, state: &CallState, key: &str) -> Unanswered {
         match self {
             Self::Answer(unanswered) => unanswered,
-            Self::Unfit(reason) if state.call.revision().dialect().server_requests => {
+            Self::Unfit(reason) if state.waits_for_answers() => {
                 Unanswered::Failed(AskError::Invalid { reason })
             }
             Self::Unfit(_) => {

@@ -106,7 +106,7 @@ fn begin(
         Stand::Waits => Ok(None),
         Stand::Send => {
             name_elicitation(&mut request);
-            let sent = state.outlet.ask(state.id, &request, timeout);
+            let sent = state.outlet.ask(state.id, key, &request, timeout);
             let wakers = state.journal(|journal| journal.sent(key, sent));
             wakers.into_iter().for_each(Waker::wake);
             Ok(None)

@@ -72,6 +72,20 @@ impl CallState {
         &*self.outlet
     }
 
+    /// The way to its request, also of a call that goes on as a task.
+    pub(crate) fn request_outlet(&self) -> &dyn Outlet {
+        self.outlet.as_task().map_or(&*self.outlet, |task| task.request())
+    }
+
+    pub(crate) fn call(&self) -> &Call {
+        &self.call
+    }
+
+    /// Where its answer goes when hooks are around it. They are around the request: not around what becomes of a task.
+    pub(super) fn hooks(&self) -> Option<&Promise<Answer>> {
+        self.answer.as_ref().filter(|_| !self.is_task())
+    }
+
     pub(crate) fn id(&self) -> CallId {
         self.id
     }

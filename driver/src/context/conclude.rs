@@ -123,6 +123,9 @@ impl CallState {
                 Verdict::Fail(missing_capabilities(*required))
             }
             (Era::Legacy, Err(ToolError(Failure::Missing(_, text)))) => shown(text),
+            (_, Err(ToolError(Failure::Input(_) | Failure::Urls(_)))) if self.is_task() => internal(
+                "a task cannot begin another round: it asks with `Context::elicit` and its kind".into(),
+            ),
             (Era::Modern, Err(ToolError(Failure::Input(required)))) => self.ask(journal, *required),
             (Era::Legacy, Err(ToolError(Failure::Input(required)))) => self.round(journal, *required),
             (Era::Modern, Err(ToolError(Failure::Urls(pages)))) => self.send_to(journal, pages),

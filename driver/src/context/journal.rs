@@ -6,13 +6,8 @@ use std::collections::BTreeMap;
 use std::task::{Poll, Waker};
 
 use mcp_proto::error::{ApiMisuse, PeerError};
-use mcp_proto::model::{
-    CreateMessageResult, ElicitAction, ElicitRequestParams, ElicitResult, InputRequest, InputRequests,
-    InputResponses, Json, JsonMap, ListRootsResult,
-};
+use mcp_proto::model::{InputRequest, InputRequests, InputResponses, Json, JsonMap};
 use mcp_proto::server::{AskError, AskId, Bound, StateError, askable};
-use mcp_proto::wire::jsonrpc::decode_at;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::CallState;
@@ -113,6 +108,16 @@ pub(super) enum Step {
 }
 
 impl CallState {
+    /// Whether servers send requests in the revision of the call.
+    fn revision_asks(&self) -> bool {
+        self.call.revision().dialect().server_requests
+    }
+
+    /// Whether what is asked is waited for, and not brought by another round.
+    pub(super) fn waits_for_answers(&self) -> bool {
+        self.revision_asks() || self.is_task()
+    }
+
     /// Whether the client may be asked all of this in answer to this call.
     pub(super) fn askable<'a>(
         &self,
@@ -120,10 +125,10 @@ impl CallState {
     ) -> Result<(), AskError> {
         let revision = self.call.revision();
         // What a client has declared is of no use then, or not even known.
-        if revision.dialect().server_requests && !self.outlet.may_ask() {
+        if self.revision_asks() && !self.outlet.may_ask() {
             return Err(AskError::Unreachable);
         }
-        if !(revision.dialect().server_requests || self.target().may_require_input()) {
+        if !(self.revision_asks() || self.target().may_require_input()) {
             return Err(AskError::NotSupported { what: "request for input in answer to this method".into() });
         }
         askable(revision, &self.call.client().capabilities, requests)
@@ -157,11 +162,10 @@ impl Journal {
         }
         let progress = match state.askable([request]) {
             Err(error) => Progress::Settled(Err(error)),
-            Ok(()) if state.call.revision().dialect().server_requests => {
-                Progress::Sent { ask: None, wakers: Vec::new() }
-            }
+            Ok(()) if state.revision_asks() => Progress::Sent { ask: None, wakers: Vec::new() },
             Ok(()) => match self.known(key, request) {
                 Some(answer) => Progress::Settled(Ok(answer)),
+                None if state.is_task() => Progress::Sent { ask: None, wakers: Vec::new() },
                 None => {
                     self.open.insert(key.to_owned(), request.clone());
                     Progress::Open
@@ -179,7 +183,7 @@ impl Journal {
 
     /// The answer from an earlier round, or one that came with this one and fits.
     fn known(&mut self, key: &str, request: &InputRequest) -> Option<Json> {
-        let fits = |answer: &Json| fits(request, answer).is_ok();
+        let fits = |answer: &Json| request.check_answer(answer).is_ok();
         if let Some(answer) = self.kept.answers.get(key).filter(|answer| fits(answer)) {
             return Some(answer.clone());
         }
@@ -227,7 +231,7 @@ impl Journal {
 
     fn conclude(&mut self, key: &str, outcome: Result<Json, AskError>) -> Vec<Waker> {
         let Some(asked) = self.asked.get_mut(key) else { return Vec::new() };
-        let outcome = outcome.and_then(|answer| match fits(&asked.request, &answer) {
+        let outcome = outcome.and_then(|answer| match asked.request.check_answer(&answer) {
             Ok(()) => Ok(answer),
             Err(reason) => Err(AskError::Invalid { reason }),
         });
@@ -289,26 +293,5 @@ impl Journal {
     /// What was asked on behalf of the handler is not its own.
     pub(super) fn forget_asked(&mut self, keys: &[String]) {
         keys.iter().for_each(|key| drop(self.asked.remove(key)));
-    }
-}
-
-/// Whether `answer` is one to `request` (MRTR-29, ELIC-33). The reason names members and types only.
-fn fits(request: &InputRequest, answer: &Json) -> Result<(), String> {
-    fn read<T: DeserializeOwned>(answer: &Json) -> Result<T, String> {
-        decode_at(answer.get(), "result").map_err(|error| error.message.into_owned())
-    }
-    match request {
-        InputRequest::Elicit(params) => {
-            let result: ElicitResult = read(answer)?;
-            let ElicitRequestParams::Form(form) = params else { return Ok(()) };
-            if result.action != ElicitAction::Accept {
-                return Ok(());
-            }
-            let content = result.content.ok_or("result.content: missing")?;
-            form.requested_schema.check(&content).map_err(|reason| format!("result.content: {reason}"))
-        }
-        InputRequest::CreateMessage(_) => read::<CreateMessageResult>(answer).map(drop),
-        InputRequest::ListRoots => read::<ListRootsResult>(answer).map(drop),
-        _ => Err("nothing that can be asked".into()),
     }
 }

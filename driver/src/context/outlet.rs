@@ -8,10 +8,11 @@ use mcp_proto::model::{InputRequest, Json, LoggingMessageNotificationParams};
 use mcp_proto::server::{AskError, AskId, CallId, Config, Progress, WriteResult};
 use mcp_proto::time::Now;
 
-use super::{CallState, Report, Tell};
+use super::{CallState, Report, TaskOutlet, Tell};
 use crate::deprecated::Deprecated;
 use crate::extensions::Extensions;
 use crate::runtime::{BoxFuture, Job};
+use crate::server::Board;
 
 /// Where the messages of one connection's or exchange's calls go. Input for a finished call is dropped.
 pub(crate) trait Outlet: Send + Sync {
@@ -21,9 +22,14 @@ pub(crate) trait Outlet: Send + Sync {
     fn forbid(&self, call: CallId, scopes: Vec<String>);
     fn progress(&self, call: CallId, progress: &Progress);
     fn log(&self, call: CallId, message: &LoggingMessageNotificationParams);
-    /// Asks the client on behalf of a call.
-    fn ask(&self, call: CallId, request: &InputRequest, timeout: Option<Duration>)
-    -> Result<AskId, AskError>;
+    /// Asks the client on behalf of a call what its handler calls `name`.
+    fn ask(
+        &self,
+        call: CallId,
+        name: &str,
+        request: &InputRequest,
+        timeout: Option<Duration>,
+    ) -> Result<AskId, AskError>;
     /// Whether there is a way to ask a legacy client anything.
     fn may_ask(&self) -> bool {
         true
@@ -59,4 +65,14 @@ pub(crate) trait Outlet: Send + Sync {
     fn sleep(&self, duration: Duration) -> BoxFuture<()>;
     /// The call will not be heard of again.
     fn done(&self, call: CallId);
+    /// The tasks of the server.
+    fn tasks(&self) -> &Arc<Board>;
+    /// The byte stream that its calls come on, by its number.
+    fn connection(&self) -> Option<u64> {
+        None
+    }
+    /// The way of a call that may go on as a task.
+    fn as_task(&self) -> Option<&TaskOutlet> {
+        None
+    }
 }

@@ -48,7 +48,7 @@ impl Responder {
     /// Answers with a result.
     pub(crate) fn respond(mut self, result: impl WriteResult + Send + 'static) {
         self.answered = true;
-        match &self.shared.answer {
+        match self.shared.hooks() {
             Some(answer) => answer.set(Answer::result(result)),
             None => {
                 self.shared.ended(Answer::kind_of(&result));
@@ -65,7 +65,7 @@ impl Responder {
     /// Answers what the protocol answers by itself.
     pub(crate) fn proceed(mut self) {
         self.answered = true;
-        match &self.shared.answer {
+        match self.shared.hooks() {
             Some(answer) => answer.set(Answer::own()),
             None => {
                 self.shared.ended(AnswerKind::Complete);
@@ -77,7 +77,7 @@ impl Responder {
     /// Answers that the caller lacks some of these scopes.
     pub(crate) fn forbid(mut self, scopes: Vec<String>) {
         self.answered = true;
-        match &self.shared.answer {
+        match self.shared.hooks() {
             Some(answer) => answer.set(Answer::insufficient_scope(scopes)),
             None => {
                 self.shared.ended(AnswerKind::Error(code::INVALID_REQUEST.into()));
@@ -94,7 +94,7 @@ impl Responder {
 
     fn answer(&mut self, error: ErrorObject) {
         self.answered = true;
-        match &self.shared.answer {
+        match self.shared.hooks() {
             Some(answer) => answer.set(error.into()),
             None => {
                 self.shared.ended(AnswerKind::Error(error.code));
@@ -115,7 +115,7 @@ impl Drop for Responder {
             self.answer(internal());
         }
         // Where hooks are around it, it is over when they are.
-        if self.shared.answer.is_none() && !self.kept {
+        if self.shared.hooks().is_none() && !self.kept {
             self.shared.outlet.done(self.shared.id);
         }
     }

@@ -9,7 +9,7 @@ use mcp_proto::server::{Answer, AskId, Call, CallId, Target};
 use super::Shared;
 use super::offer::Offer;
 use crate::around;
-use crate::context::{CallState, Context, Outlet, Responder};
+use crate::context::{CallState, Context, Outlet, Responder, TaskOutlet, owner};
 use crate::endpoint::poll_once;
 use crate::handler::Run;
 use crate::runtime::{BoxFuture, Runtime};
@@ -30,6 +30,10 @@ impl Calls {
     ) {
         let hooks = &shared.around;
         let handler = offer.handler(call.target()).cloned();
+        let outlet = match call.may_be_task() {
+            true => Arc::new(TaskOutlet::new(outlet, call.clone())),
+            false => outlet,
+        };
         let state = CallState::new(outlet, id, call, handler, !hooks.is_empty());
         let mut running = self.lock();
         let place = running.partition_point(|other| other.id() < id);
@@ -125,6 +129,14 @@ pub(crate) fn launch(state: &Arc<CallState>, responder: Responder) -> Option<Box
         }
         None => match state.target() {
             Target::Protocol(_) => responder.proceed(),
+            Target::Task(request) => {
+                let outlet = state.outlet();
+                let owner = owner(state.call(), outlet);
+                match outlet.tasks().handle_request(outlet.now(), &owner, request) {
+                    Ok(answer) => responder.respond(answer),
+                    Err(error) => responder.fail(error),
+                }
+            }
             // Nobody has a suggestion for this argument.
             Target::Completion(_) => responder.respond(CompleteResult::new(Completion::default())),
             // The catalog and the handlers are filled together, so there is one; if not, the responder
@@ -143,6 +155,11 @@ pub(crate) fn run(state: &Arc<CallState>, responder: Responder) {
         return;
     }
     state.keep(future);
+    go_on(state);
+}
+
+/// Has a task poll what is left of a handler.
+pub(crate) fn go_on(state: &Arc<CallState>) {
     let rest = Rest(state.clone());
     state.outlet().spawn(Box::pin(poll_fn(move |cx| rest.0.poll_rest(cx))));
 }

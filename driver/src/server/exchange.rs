@@ -26,6 +26,7 @@ use self::http_sse::Source;
 use super::calls::Calls;
 use super::http::HttpService;
 use super::offer::Offer;
+use super::tasks::Board;
 use crate::context::{CallState, Outlet, Report, Tell};
 use crate::custom::Notification;
 use crate::deprecated::Deprecated;
@@ -481,6 +482,7 @@ impl<R: Runtime> Outlet for ExchangeHandle<R> {
     fn ask(
         &self,
         call: CallId,
+        _: &str,
         request: &InputRequest,
         timeout: Option<Duration>,
     ) -> Result<AskId, AskError> {
@@ -550,5 +552,9 @@ impl<R: Runtime> Outlet for ExchangeHandle<R> {
 
     fn done(&self, call: CallId) {
         self.calls.done(call);
+    }
+
+    fn tasks(&self) -> &Arc<Board> {
+        &self.service.shared().tasks
     }
 }

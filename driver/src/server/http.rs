@@ -263,7 +263,7 @@ impl<R: Runtime> HttpService<R> {
             service.all_routes().iter().for_each(|exchange| exchange.shutdown());
             let until = service.now().mono + limit;
             if !service.open.is_empty_by(service.runtime(), until).await {
-                service.all_routes().iter().for_each(|exchange| exchange.give_up());
+                service.give_up();
                 service.open.is_empty_by(service.runtime(), until + stop::LAST_WORDS).await;
             }
             Ok(())
@@ -272,6 +272,12 @@ impl<R: Runtime> HttpService<R> {
 
     pub(super) fn open(&self) -> &Open {
         &self.open
+    }
+
+    /// Waits no longer for what is under way.
+    fn give_up(&self) {
+        self.shared.tasks.give_up(self.now());
+        self.all_routes().iter().for_each(|exchange| exchange.give_up());
     }
 
     fn all_routes(&self) -> Vec<Arc<ExchangeHandle<R>>> {
@@ -482,7 +488,7 @@ impl<R: Runtime> Remaining for Left<'_, R> {
     }
 
     fn give_up(&self) {
-        self.0.all_routes().iter().for_each(|exchange| exchange.give_up());
+        self.0.give_up();
     }
 }
 

@@ -1,5 +1,6 @@
 //! A server on a byte stream: one message a line.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Waker;
 use std::time::Duration;
@@ -16,6 +17,7 @@ use super::Shared;
 use super::calls::Calls;
 use super::hub::{Member, Membership};
 use super::offer::{Current, Offer};
+use super::tasks::Board;
 use crate::context::{CallState, Outlet, Report, Tell};
 use crate::custom::Notification;
 use crate::deprecated::Deprecated;
@@ -37,6 +39,7 @@ impl<R: Runtime> Peer<R> {
     pub(super) fn new(shared: Arc<Shared<R>>) -> Self {
         let link = Arc::new_cyclic(|this| Link {
             inner: Mutex::new(Inner::new(&shared)),
+            number: shared.connections.fetch_add(1, Ordering::Relaxed),
             shared,
             calls: Calls::default(),
             waker: WakerSlot::default(),
@@ -69,11 +72,14 @@ struct Gone<R: Runtime>(Arc<Link<R>>);
 impl<R: Runtime> Drop for Gone<R> {
     fn drop(&mut self) {
         self.0.handle_end(self.0.shared.runtime.now(), End::Broken);
+        self.0.shared.tasks.end_connection(self.0.number);
     }
 }
 
 struct Link<R: Runtime> {
     shared: Arc<Shared<R>>,
+    /// Among the connections of the server.
+    number: u64,
     inner: Mutex<Inner>,
     calls: Calls,
     waker: WakerSlot,
@@ -256,6 +262,7 @@ impl<R: Runtime> Outlet for Link<R> {
     fn ask(
         &self,
         call: CallId,
+        _: &str,
         request: &InputRequest,
         timeout: Option<Duration>,
     ) -> Result<AskId, AskError> {
@@ -322,5 +329,13 @@ impl<R: Runtime> Outlet for Link<R> {
 
     fn done(&self, call: CallId) {
         self.calls.done(call);
+    }
+
+    fn tasks(&self) -> &Arc<Board> {
+        &self.shared.tasks
+    }
+
+    fn connection(&self) -> Option<u64> {
+        Some(self.number)
     }
 }

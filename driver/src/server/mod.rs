@@ -22,12 +22,14 @@ mod state;
 mod stop;
 #[cfg(feature = "http")]
 mod store;
+mod tasks;
 #[cfg(feature = "http")]
 mod verify;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 #[cfg(feature = "http")]
 use mcp_proto::diagnostic::Diagnostic;
@@ -64,8 +66,9 @@ use crate::tool::{Tool, ToolHandler};
 
 use hub::Hub;
 use offer::{Live, Offer};
+pub(crate) use tasks::Board;
 
-pub(crate) use calls::{launch, run};
+pub(crate) use calls::{go_on, launch, run};
 #[cfg(feature = "http")]
 pub use exchange::ExchangeHandle;
 #[cfg(feature = "http")]
@@ -130,6 +133,10 @@ pub(crate) struct Shared<R: Runtime> {
     pub(crate) principal: Option<Arc<Principal>>,
     pub(crate) extensions: Extensions,
     said: Said,
+    /// The calls that go on as tasks.
+    tasks: Arc<Board>,
+    /// How many byte streams there were.
+    connections: AtomicU64,
     /// What checks access tokens.
     #[cfg(feature = "http")]
     pub(crate) verifier: Option<Verifier>,
@@ -500,7 +507,14 @@ impl<R: Runtime> Server<R> {
         self.live.build(|offer| spans::prepare(offer.config_mut()));
         let config = self.live.offer().config().clone();
         self.runtime.configure(&config.limits);
+        #[cfg(any(feature = "http", feature = "seal"))]
+        let seed = self.runtime.seed().map_err(|error| Error::io("asking for entropy", error))?;
+        // On a byte stream a task is only there for whoever is at its other end, whatever its id is.
+        #[cfg(not(any(feature = "http", feature = "seal")))]
+        let seed = mcp_proto::entropy::Seed::new([0; 32]);
         let shared = Shared {
+            tasks: Board::new(&self.runtime, &config.limits, seed),
+            connections: AtomicU64::new(0),
             runtime: self.runtime,
             jobs: Jobs::new(&config.limits),
             #[cfg(feature = "http")]

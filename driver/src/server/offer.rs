@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use mcp_proto::error::ApiMisuse;
+use mcp_proto::model::TaskSupport;
 use mcp_proto::server::{Change, Config, CustomMethod, ListChanges, Target, ToolEntry};
 
 use super::ErrorHook;
@@ -36,7 +37,7 @@ impl Offer {
     }
 
     pub(crate) fn add_tool(&mut self, tool: Tool, handler: Handler) -> Result<(), ApiMisuse> {
-        let scopes = tool.scopes.clone();
+        let (scopes, task_support) = (tool.scopes.clone(), tool.task_support);
         // A handler's own type reads the arguments as its schema says.
         let typed = !tool.has_input_schema();
         let tool = tool.into_model(handler.schema)?;
@@ -44,6 +45,11 @@ impl Offer {
         let limits = self.config.limits.clone();
         self.config_mut().tools.set_limits(limits);
         self.config_mut().tools.insert_for(tool, scopes)?;
+        if task_support != TaskSupport::Forbidden {
+            // Also when the tool is taken out again: there may be tasks of it.
+            self.config_mut().tasks = true;
+            self.config_mut().tools.set_task_support(&name, task_support);
+        }
         if typed {
             self.config_mut().tools.rely_on_type(&name);
         }

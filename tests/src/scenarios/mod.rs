@@ -36,6 +36,7 @@ pub mod stdio;
 pub mod stopping;
 pub mod streams;
 pub mod subscriptions;
+pub mod tasks;
 pub mod tools;
 
 use std::process::Stdio;

@@ -3,7 +3,7 @@
 use super::Task;
 use crate::dialect::{Revision, Tasks};
 use crate::error::ErrorObject;
-use crate::model::encode::{Members, Object};
+use crate::model::encode::{Members, Object, ResultKind};
 use crate::model::input_required::InputRequests;
 use crate::model::json::Json;
 use crate::model::macros::setters;
@@ -140,6 +140,10 @@ impl Members for CreateTaskResult {
 
     fn metadata(&self, _revision: Revision) -> Option<&Meta> {
         Some(&self.meta)
+    }
+
+    fn kind(&self) -> ResultKind {
+        ResultKind::Task
     }
 }
 

@@ -19,6 +19,7 @@ mod stateless;
 mod stop;
 mod streams;
 mod subscriptions;
+mod tasks;
 mod waiting;
 
 use super::*;

@@ -22,7 +22,7 @@ const IDS: [&str; 12] = [
     "[]",
 ];
 
-const METHODS: [&str; 20] = [
+const METHODS: [&str; 24] = [
     "initialize",
     "ping",
     "server/discover",
@@ -38,6 +38,10 @@ const METHODS: [&str; 20] = [
     "completion/complete",
     "logging/setLevel",
     "subscriptions/listen",
+    "tasks/get",
+    "tasks/update",
+    "tasks/cancel",
+    "tasks/result",
     "notifications/initialized",
     "notifications/cancelled",
     "notifications/progress",
@@ -45,7 +49,7 @@ const METHODS: [&str; 20] = [
     "acme/x",
 ];
 
-const MEMBERS: [&str; 30] = [
+const MEMBERS: [&str; 34] = [
     r#""name":"add""#,
     r#""name":"book""#,
     r#""name":"greet""#,
@@ -75,14 +79,19 @@ const MEMBERS: [&str; 30] = [
     r#""clientInfo":{"name":"c","version":"1"}"#,
     r#""inputResponses":{"k":{"action":"accept","content":{}}}"#,
     r#""requestState":"s""#,
+    r#""taskId":"t""#,
+    r#""taskId":7"#,
+    r#""task":{"ttl":1}"#,
+    r#""notifications":{"toolsListChanged":true,"taskIds":["t","t","u"]}"#,
     r#""progressToken":3,"progress":1"#,
 ];
 
-const METAS: [&str; 6] = [
+const METAS: [&str; 7] = [
     r#""progressToken":3"#,
     r#""progressToken":"t","io.modelcontextprotocol/logLevel":"info""#,
     r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}"#,
     r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}},"progressToken":3"#,
+    r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}"#,
     r#""io.modelcontextprotocol/protocolVersion":"2027-01-01","io.modelcontextprotocol/clientCapabilities":{}"#,
     r#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#,
 ];

@@ -1,0 +1,320 @@
+use alloc::string::ToString;
+use alloc::vec;
+
+use super::*;
+use crate::model::{
+    ElicitRequestFormParams, ElicitRequestParams, ElicitationSchema, StringSchema, TaskStatus,
+};
+use crate::server::testing::{at, limits, now};
+
+fn table(change: impl FnOnce(&mut Limits)) -> Tasks {
+    Tasks::new(&limits(change), Seed::new([7; 32]))
+}
+
+fn kept(millis: u64) -> TaskOptions {
+    TaskOptions::new().ttl(Duration::from_millis(millis))
+}
+
+/// A table with one task of `ada`, at the time of [`now`].
+fn begun(options: TaskOptions) -> (Tasks, TaskKey, String) {
+    let mut table = table(|_| {});
+    let (key, task) = table.create(now(), ada(), options).unwrap();
+    (table, key, task.task_id)
+}
+
+fn ada() -> TaskOwner {
+    TaskOwner::new(Some("ada"))
+}
+
+fn get(table: &mut Tasks, at: Now, id: &str) -> Result<GetTaskResult, ErrorObject> {
+    match table.handle_request(at, &ada(), &TaskRequest::new(id, TaskAction::Get))? {
+        TaskAnswer::Task(task) => Ok(*task),
+        answer => panic!("{answer:?}"),
+    }
+}
+
+#[track_caller]
+fn status(table: &mut Tasks, at: Now, id: &str) -> TaskStatus {
+    get(table, at, id).unwrap().task.task.status
+}
+
+fn update(table: &mut Tasks, id: &str, responses: &[(&str, &str)]) {
+    let responses = responses.iter().map(|(key, json)| ((*key).into(), Json::parse(*json).unwrap()));
+    let request = TaskRequest::new(id, TaskAction::Update(responses.collect()));
+    assert!(matches!(table.handle_request(now(), &ada(), &request), Ok(TaskAnswer::Acknowledged)));
+}
+
+fn cancel(table: &mut Tasks, id: &str) {
+    let request = TaskRequest::new(id, TaskAction::Cancel);
+    assert!(matches!(table.handle_request(now(), &ada(), &request), Ok(TaskAnswer::Acknowledged)));
+}
+
+fn outputs(table: &mut Tasks) -> Vec<TaskOutput> {
+    core::iter::from_fn(|| table.poll_output()).collect()
+}
+
+fn question() -> InputRequest {
+    let schema = ElicitationSchema::new().required("name", StringSchema::new());
+    ElicitRequestParams::from(ElicitRequestFormParams::new("Who?", schema)).into()
+}
+
+fn keys(table: &mut Tasks, id: &str) -> Vec<String> {
+    get(table, now(), id).unwrap().task.input_requests.into_keys().collect()
+}
+
+const GRACE_HOPPER: &str = r#"{"action":"accept","content":{"name":"Grace"}}"#;
+
+/// TASK-12, TASK-16, TASK-22: a task is found as soon as it is told of, with all that is known of it.
+#[test]
+fn a_task_is_there_at_once() {
+    let options = kept(60_000).poll_interval(Duration::from_millis(250)).status_message("queued");
+    let (mut table, key, id) = begun(options);
+    let task = get(&mut table, at(1_500), &id).unwrap().task.task;
+    assert_eq!((task.status, task.status_message.as_deref()), (TaskStatus::Working, Some("queued")));
+    assert_eq!((task.ttl_ms, task.poll_interval_ms), (Some(60_000), Some(250)));
+    assert_eq!((&*task.created_at, &*task.last_updated_at), ("2027-01-15T08:00:00.000Z", &*task.created_at));
+
+    let later = Now::new(at(2_000).mono, now().unix + Duration::from_millis(1_001));
+    table.set_message(later, key, "half way");
+    let task = get(&mut table, later, &id).unwrap().task.task;
+    assert_eq!(task.status_message.as_deref(), Some("half way"));
+    assert_eq!(task.last_updated_at, "2027-01-15T08:00:01.001Z");
+    table.set_message(later, key, "ä".repeat(2_000));
+    assert_eq!(get(&mut table, later, &id).unwrap().task.task.status_message, Some("ä".repeat(1_024)));
+}
+
+/// TASK-67: ids have 256 bits of a seed's chance, and none is like another; tables of other seeds have others.
+#[test]
+fn ids_cannot_be_guessed() {
+    let ids = |seed| {
+        let mut table = Tasks::new(&Limits::default(), Seed::new([seed; 32]));
+        [0; 3].map(|_| table.create(now(), ada(), TaskOptions::new()).unwrap().1.task_id)
+    };
+    let all: BTreeSet<String> = ids(1).into_iter().chain(ids(2)).collect();
+    assert_eq!(all.len(), 6);
+    assert!(all.iter().all(|id| id.len() == 64 && id.bytes().all(|byte| byte.is_ascii_hexdigit())));
+    assert_eq!(ids(1), ids(1));
+}
+
+/// TASK-43, TASK-44, TASK-68: to everybody but its owner a task is as one that never was, whatever is asked of it.
+#[test]
+fn a_task_is_its_owners_alone() {
+    let (mut table, key, id) = begun(TaskOptions::new());
+    let never = get(&mut table, now(), "nothing").unwrap_err();
+    assert_eq!(never.code, -32602);
+    for other in [TaskOwner::new(Some("bob")), TaskOwner::new(None), ada().on(1)] {
+        for action in [TaskAction::Get, TaskAction::Update(Default::default()), TaskAction::Cancel] {
+            let refused = table.handle_request(now(), &other, &TaskRequest::new(&*id, action));
+            assert_eq!(refused.unwrap_err(), never);
+        }
+    }
+    assert_eq!(status(&mut table, now(), &id), TaskStatus::Working);
+    assert_eq!((outputs(&mut table), table.len()), (vec![], 1));
+    table.finish(now(), key, Ok(Json::empty_object())).unwrap();
+}
+
+/// TASK-14, TASK-15, TASK-24, TASK-26, TASK-27: a result completes a task, whatever it says, and an error fails it.
+#[test]
+fn what_a_handler_returns_becomes_of_its_task() {
+    let result = Json::parse(r#"{"content":[],"isError":true}"#).unwrap();
+    let (mut table, key, id) = begun(TaskOptions::new());
+    table.finish(now(), key, Ok(result.clone())).unwrap();
+    let task = get(&mut table, now(), &id).unwrap().task;
+    assert_eq!((task.task.status, task.result, task.error), (TaskStatus::Completed, Some(result), None));
+
+    let (mut table, key, id) = begun(TaskOptions::new());
+    table.finish(now(), key, Err(ErrorObject::new(code::INTERNAL, "internal error"))).unwrap();
+    let task = get(&mut table, now(), &id).unwrap().task;
+    assert_eq!((task.task.status, task.result), (TaskStatus::Failed, None));
+    assert_eq!(task.task.status_message.as_deref(), Some("internal error"));
+    assert_eq!(task.error, Some(ErrorObject::new(code::INTERNAL, "internal error")));
+    // The first end counts.
+    table.finish(now(), key, Ok(Json::empty_object())).unwrap();
+    table.set_message(now(), key, "more");
+    cancel(&mut table, &id);
+    assert_eq!(status(&mut table, now(), &id), TaskStatus::Failed);
+    assert_eq!(outputs(&mut table), []);
+}
+
+/// TASK-25, TASK-46: a task that is cancelled stays so; its handler is told once, and whoever asks again hears no more
+/// than that it was understood.
+#[test]
+fn a_cancelled_task_stays_cancelled() {
+    let (mut table, key, id) = begun(TaskOptions::new());
+    cancel(&mut table, &id);
+    cancel(&mut table, &id);
+    assert_eq!(outputs(&mut table), [TaskOutput::Stop(key)]);
+    table.finish(now(), key, Ok(Json::empty_object())).unwrap();
+    assert_eq!(status(&mut table, now(), &id), TaskStatus::Cancelled);
+    assert_eq!(table.ask(now(), key, "name", &question(), None), Err(AskError::Over));
+}
+
+/// TASK-23, TASK-35, TASK-36, TASK-41, TASK-42: what is open is told under keys that come once, also where the handler
+/// uses a name again; answers may come one by one, and those for other keys are ignored.
+#[test]
+fn questions_have_keys_of_their_own() {
+    let (mut table, key, id) = begun(TaskOptions::new());
+    let first = table.ask(now(), key, "name", &question(), None).unwrap();
+    let second = table.ask(now(), key, "name", &question(), None).unwrap();
+    assert_eq!(keys(&mut table, &id), ["name.1", "name.2"]);
+    assert_eq!(status(&mut table, now(), &id), TaskStatus::InputRequired);
+
+    update(&mut table, &id, &[("name.2", GRACE_HOPPER), ("name", GRACE_HOPPER), ("name.3", "7")]);
+    let answer = Answer(Ok(Json::parse(GRACE_HOPPER).unwrap()));
+    assert_eq!(outputs(&mut table), [TaskOutput::Answered(key, second, answer.clone())]);
+    update(&mut table, &id, &[("name.2", GRACE_HOPPER)]);
+    assert_eq!((outputs(&mut table), keys(&mut table, &id)), (vec![], vec!["name.1".to_string()]));
+    update(&mut table, &id, &[("name.1", GRACE_HOPPER)]);
+    assert_eq!(outputs(&mut table), [TaskOutput::Answered(key, first, answer)]);
+    assert_eq!(status(&mut table, now(), &id), TaskStatus::Working);
+
+    // One that is taken back is as one that was answered.
+    let third = table.ask(now(), key, "name", &question(), None).unwrap();
+    assert_eq!(keys(&mut table, &id), ["name.3"]);
+    table.retract(now(), key, third);
+    update(&mut table, &id, &[("name.3", GRACE_HOPPER)]);
+    assert_eq!((outputs(&mut table), status(&mut table, now(), &id)), (vec![], TaskStatus::Working));
+}
+
+/// TASK-36, MRTR-29: an answer that does not fit is none: the same is asked again, under a key that is new.
+#[test]
+fn an_answer_that_does_not_fit_is_asked_for_again() {
+    let (mut table, key, id) = begun(TaskOptions::new());
+    let ask = table.ask(now(), key, "name", &question(), None).unwrap();
+    for (turn, wrong) in ["7", "{}", r#"{"action":"accept"}"#, r#"{"action":"accept","content":{"name":1}}"#]
+        .into_iter()
+        .enumerate()
+    {
+        let open = keys(&mut table, &id);
+        assert_eq!(open, [alloc::format!("name.{}", turn + 1)]);
+        update(&mut table, &id, &[(&open[0], wrong)]);
+        assert_eq!(outputs(&mut table), []);
+    }
+    update(&mut table, &id, &[("name.5", r#"{"action":"decline"}"#)]);
+    assert!(matches!(&outputs(&mut table)[..], [TaskOutput::Answered(_, answered, _)] if *answered == ask));
+}
+
+/// TASK-30: a task is kept for its time and no longer: one that still runs fails then and is told to stop, and is there
+/// for another minute.
+#[test]
+fn a_task_is_kept_for_its_time() {
+    for finished in [true, false] {
+        let (mut table, key, id) = begun(kept(2_000));
+        if finished {
+            table.finish(now(), key, Ok(Json::empty_object())).unwrap();
+        }
+        assert_eq!(table.poll_timeout(), Some(at(3_000).mono));
+        let expected = if finished { TaskStatus::Completed } else { TaskStatus::Working };
+        assert_eq!(status(&mut table, at(2_999), &id), expected);
+        if !finished {
+            assert_eq!(status(&mut table, at(3_000), &id), TaskStatus::Failed);
+            assert_eq!(outputs(&mut table), [TaskOutput::Stop(key)]);
+            assert_eq!(status(&mut table, at(62_999), &id), TaskStatus::Failed);
+        }
+        table.handle_timeout(at(63_000));
+        assert_eq!(get(&mut table, at(63_000), &id).unwrap_err().code, -32602);
+        assert!(table.is_empty() && table.poll_timeout().is_none() && table.held() == 0);
+        assert_eq!(outputs(&mut table), []);
+    }
+}
+
+/// `Limits::task_ttl`, `Limits::task_ttl_max`: the default, and the most that a task may ask for.
+#[test]
+fn how_long_a_task_is_kept_is_bounded() {
+    let mut table = table(|limits| {
+        (limits.task_ttl, limits.task_ttl_max) = (Duration::from_secs(1), Duration::from_secs(2));
+    });
+    for (options, millis) in [(TaskOptions::new(), 1_000), (kept(2_000), 2_000), (kept(2_001), 2_000)] {
+        let (_, task) = table.create(now(), ada(), options).unwrap();
+        assert_eq!(task.ttl_ms, Some(millis));
+    }
+}
+
+/// A question may have a time of its own; who answers later answers nothing.
+#[test]
+fn a_question_may_time_out() {
+    let (mut table, key, id) = begun(TaskOptions::new());
+    let after = Duration::from_millis(500);
+    let ask = table.ask(now(), key, "name", &question(), Some(after)).unwrap();
+    table.ask(now(), key, "other", &question(), None).unwrap();
+    assert_eq!(table.poll_timeout(), Some(at(1_500).mono));
+    table.handle_timeout(at(1_499));
+    assert_eq!(outputs(&mut table), []);
+    table.handle_timeout(at(1_500));
+    let timed_out = Answer(Err(AskError::TimedOut { after }));
+    assert_eq!(outputs(&mut table), [TaskOutput::Answered(key, ask, timed_out)]);
+    update(&mut table, &id, &[("name.1", GRACE_HOPPER)]);
+    assert_eq!((outputs(&mut table), keys(&mut table, &id)), (vec![], vec!["other.2".to_string()]));
+}
+
+/// `Limits::tasks`: reached exactly, and passed by one; who ends makes room.
+#[test]
+fn tasks_are_bounded() {
+    let mut table = table(|limits| limits.tasks = 2);
+    for _ in 0..2 {
+        table.create(now(), ada(), kept(1_000)).unwrap();
+    }
+    assert_eq!(table.create(now(), ada(), TaskOptions::new()).unwrap_err(), Full::new("tasks", 2));
+    table.handle_timeout(at(2_000));
+    assert_eq!(table.create(at(2_000), ada(), TaskOptions::new()).unwrap_err(), Full::new("tasks", 2));
+    table.handle_timeout(at(62_000));
+    table.create(at(62_000), ada(), TaskOptions::new()).unwrap();
+}
+
+/// `Limits::task_bytes`, `Limits::asks`: a result for which there is no room fails its task, a question that finds none
+/// is not asked; each is reached exactly, and passed by one.
+#[test]
+fn what_tasks_keep_is_bounded() {
+    let result = |length: usize| Json::parse(alloc::format!("\"{}\"", "x".repeat(length - 2))).unwrap();
+    let mut bounded = table(|limits| limits.task_bytes = 1_000);
+    let [first, second, third] = [0; 3].map(|_| bounded.create(now(), ada(), TaskOptions::new()).unwrap());
+    bounded.finish(now(), first.0, Ok(result(400))).unwrap();
+    bounded.finish(now(), second.0, Ok(result(600))).unwrap();
+    assert_eq!(bounded.held(), 1_000);
+    let full = Full::new("task_bytes", 1_000);
+    assert_eq!(bounded.ask(now(), third.0, "name", &question(), None), Err(AskError::Full(full.clone())));
+    assert_eq!(bounded.finish(now(), third.0, Ok(result(2))), Err(full));
+    let task = get(&mut bounded, now(), &third.1.task_id).unwrap().task;
+    assert_eq!((task.task.status, task.error.unwrap().code), (TaskStatus::Failed, -32603));
+
+    let mut bounded = table(|limits| limits.asks = 1);
+    let (key, _) = bounded.create(now(), ada(), TaskOptions::new()).unwrap();
+    let ask = bounded.ask(now(), key, "name", &question(), None).unwrap();
+    let full = AskError::Full(Full::new("asks", 1));
+    assert_eq!(bounded.ask(now(), key, "name", &question(), None), Err(full));
+    bounded.retract(now(), key, ask);
+    bounded.ask(now(), key, "name", &question(), None).unwrap();
+}
+
+/// The tasks of a byte stream end with it, and no others; those of a server that stops have failed.
+#[test]
+fn tasks_end_with_what_they_live_on() {
+    let mut table = table(|_| {});
+    let (here, _) = table.create(now(), ada().on(1), TaskOptions::new()).unwrap();
+    let (done, _) = table.create(now(), ada().on(1), TaskOptions::new()).unwrap();
+    table.finish(now(), done, Ok(Json::empty_object())).unwrap();
+    table.create(now(), ada().on(2), TaskOptions::new()).unwrap();
+    let (http, task) = table.create(now(), ada(), TaskOptions::new()).unwrap();
+    assert_eq!(table.end_connection(1), [here]);
+    assert_eq!((table.len(), outputs(&mut table)), (2, vec![]));
+    table.give_up(now());
+    assert_eq!(outputs(&mut table).len(), 2);
+    let task = get(&mut table, now(), &task.task_id).unwrap().task;
+    assert_eq!(task.error.unwrap().message, "the server is shutting down");
+    table.abandon(http);
+    assert_eq!((table.len(), outputs(&mut table)), (1, vec![]));
+}
+
+/// TASK-67: nothing prints an id, an owner or what is kept.
+#[test]
+fn nothing_private_is_printed() {
+    let (mut table, key, id) = begun(TaskOptions::new().status_message("private"));
+    table.finish(now(), key, Ok(Json::parse(r#""private""#).unwrap())).unwrap();
+    let request =
+        TaskRequest::new(&*id, TaskAction::Update([("private".into(), Json::empty_object())].into()));
+    let options = TaskOptions::new().status_message("private");
+    let printed = alloc::format!("{table:?} {request:?} {options:?} {:?} {key:?}", ada());
+    for secret in [&*id, "private", "ada"] {
+        assert!(!printed.contains(secret), "{printed}");
+    }
+}
