@@ -1,7 +1,8 @@
 //! Errors by blame: the peer's, the call's, the embedding application's.
 
 use crate::client::{Continuation, TaskHandle, ToolReply, Unfinished, Unmet};
-use crate::model::error_data::MissingRequiredClientCapabilityData;
+use crate::model::capabilities::ClientCapabilities;
+use crate::model::error_data::{MissingRequiredClientCapabilityData, UnsupportedProtocolVersionData};
 use crate::model::tasks::TASKS_EXTENSION;
 use crate::text::{Excerpt, debug_like_display};
 use alloc::borrow::Cow;
@@ -202,6 +203,13 @@ pub enum CallError {
         /// Whether the request surely was not carried out, so that it may be sent again.
         unsent: bool,
     },
+    /// The server and this client have no revision in common.
+    NoCommonRevision {
+        /// What was asked, which revisions the server named, and which are spoken here.
+        reason: String,
+        /// The revisions that the server named.
+        supported: Vec<String>,
+    },
     /// A modern server ended the response stream without the response, and did so again when the request was made for
     /// the second time (HTTP-28). Whether it was carried out is unknown.
     ResponseStreamClosed,
@@ -224,6 +232,16 @@ pub enum CallError {
         why: Box<Unfinished>,
         /// The task.
         task: Box<TaskHandle>,
+    },
+    /// The call failed after the server had asked for input (`input_required`): in a later round, or while it waited for
+    /// an answer. What people have answered till then is not lost. See [`cause`](Self::cause) and
+    /// [`continuation`](Self::continuation), which look into this as well.
+    Interrupted {
+        /// How the call ended. Never one of these two.
+        cause: Box<CallError>,
+        /// What is needed to go on with it by [`Resume`](crate::client::Resume). If the server has carried out the last
+        /// round, although its answer was not heard, that is done twice.
+        continuation: Box<Continuation>,
     },
     /// The server wants authorization: HTTP status 401, or 403 with a challenge. Any other 403 is
     /// [`Server`](Self::Server) or [`Refused`](Self::Refused).
@@ -250,14 +268,80 @@ impl CallError {
         }
     }
 
+    /// How the call ended, whether or not the server had asked for input before: the cause of
+    /// [`Interrupted`](Self::Interrupted), or the error itself.
+    pub fn cause(&self) -> &Self {
+        match self {
+            Self::Interrupted { cause, .. } => cause,
+            error => error,
+        }
+    }
+
+    /// What is needed to go on with the call, with the answers that were given till then: there whenever a modern
+    /// server had asked for input before the call ended.
+    ///
+    /// A call that goes on by [`Resume`](crate::client::Resume) and fails before the server asks anything more has none:
+    /// whoever made it can make it again.
+    pub fn continuation(&self) -> Option<&Continuation> {
+        match self {
+            Self::InputRequired { continuation, .. } | Self::Interrupted { continuation, .. } => {
+                Some(continuation)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the server found that a header of the request contradicts its body (-32020). A call of a tool is made
+    /// again by itself, once the tool has been listed anew; so somebody on the way may have changed the header, or the
+    /// server is wrong.
+    pub fn is_header_mismatch(&self) -> bool {
+        self.server_error(code::HEADER_MISMATCH).is_some()
+    }
+
+    /// The capabilities that the request needs and this client did not declare (-32021); empty when the server does not
+    /// say which. `None` for every other error.
+    ///
+    /// ```
+    /// # use mcp_proto::error::{CallError, ErrorObject};
+    /// # let data = serde_json::value::RawValue::from_string(r#"{"requiredCapabilities":{"roots":{}}}"#.into()).unwrap();
+    /// # let error = CallError::Server { error: ErrorObject::new(-32021, "no roots").data(data), status: None };
+    /// if let Some(missing) = error.missing_capabilities() {
+    ///     assert!(missing.roots.is_some());
+    /// }
+    /// ```
+    pub fn missing_capabilities(&self) -> Option<ClientCapabilities> {
+        let error = self.server_error(code::MISSING_CLIENT_CAPABILITY)?;
+        let data = MissingRequiredClientCapabilityData::of(error);
+        Some(data.map(|data| data.required_capabilities).unwrap_or_default())
+    }
+
+    /// The revisions that the server speaks, when it does not speak the one that it was asked for (-32022), or none that
+    /// this client speaks; empty when it does not say which. `None` for every other error.
+    pub fn supported_versions(&self) -> Option<Vec<String>> {
+        if let Self::NoCommonRevision { supported, .. } = self.cause() {
+            return Some(supported.clone());
+        }
+        let error = self.server_error(code::UNSUPPORTED_PROTOCOL_VERSION)?;
+        Some(UnsupportedProtocolVersionData::of(error).map(|data| data.supported).unwrap_or_default())
+    }
+
+    /// What the server answered, if it was an error with this code.
+    fn server_error(&self, code: i32) -> Option<&ErrorObject> {
+        match self.cause() {
+            Self::Server { error, .. } if error.code == i64::from(code) => Some(error),
+            _ => None,
+        }
+    }
+
     /// Whether the server answered a [`ReadResource`](crate::client::ReadResource) that there is no such
     /// resource (RES-17).
     ///
     /// Legacy servers have a code for this; modern ones say that the parameters are wrong, which on a read is
     /// the URI. The error of another call can look the same and mean something else.
     pub fn is_resource_not_found(&self) -> bool {
-        let Self::Server { error, .. } = self else { return false };
-        [code::RESOURCE_NOT_FOUND, code::INVALID_PARAMS].into_iter().any(|code| error.code == i64::from(code))
+        [code::RESOURCE_NOT_FOUND, code::INVALID_PARAMS]
+            .into_iter()
+            .any(|code| self.server_error(code).is_some())
     }
 }
 
@@ -295,7 +379,7 @@ impl fmt::Display for CallError {
                 f.write_str("the result of the tool does not fit its output schema")?;
                 reply.misfit.as_ref().map_or(Ok(()), |mismatch| write!(f, ": {mismatch}"))
             }
-            Self::Broken { reason, .. } => f.write_str(reason),
+            Self::Broken { reason, .. } | Self::NoCommonRevision { reason, .. } => f.write_str(reason),
             Self::ResponseStreamClosed => f.write_str(
                 "the server ended the response stream without the response, and again when the request was made for \
                  the second time; whether it was carried out is unknown",
@@ -303,6 +387,9 @@ impl fmt::Display for CallError {
             Self::Invalid { reason } => write!(f, "the server broke the protocol: {reason}"),
             Self::InputRequired { why, .. } => write!(f, "the server needs input before it can go on: {why}"),
             Self::Unfinished { why, .. } => write!(f, "the call went on as a task, which {why}"),
+            Self::Interrupted { cause, .. } => {
+                write!(f, "{cause}; what was answered before is in `CallError::continuation`")
+            }
             Self::Unauthorized { status, reason, .. } if reason.is_empty() => write!(
                 f,
                 "the server wants authorization ({status}): give it a token as a header (`ClientBuilder::header`), or \
@@ -327,9 +414,9 @@ impl From<Full> for CallError {
 
 /// What an application does to declare the capabilities that an error says are missing (META-16).
 fn declared_by(error: &ErrorObject) -> Vec<&'static str> {
-    let data = error.data.as_ref().filter(|_| error.code == i64::from(code::MISSING_CLIENT_CAPABILITY));
-    let data = data.and_then(|data| serde_json::from_str(data.get()).ok());
-    let Some(MissingRequiredClientCapabilityData { required_capabilities: needed, .. }) = data else {
+    let Some(MissingRequiredClientCapabilityData { required_capabilities: needed, .. }) =
+        MissingRequiredClientCapabilityData::of(error)
+    else {
         return Vec::new();
     };
     let method = |name: &String| match name.as_str() {

@@ -475,6 +475,11 @@ impl Calls {
         self.entries.get(&id)?.deadline
     }
 
+    /// How long ago a call began, not counting what it waited for other things than its server.
+    pub(super) fn elapsed(&self, now: Instant, id: CallId) -> Duration {
+        self.entries.get(&id).map(|entry| now.saturating_since(entry.started)).unwrap_or_default()
+    }
+
     /// When the first call is to be made again though nothing was asked.
     pub(super) fn next_round(&self) -> Option<(Instant, CallId)> {
         self.rounds.first().copied()

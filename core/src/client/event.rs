@@ -119,8 +119,13 @@ pub struct Waiting {
     pub method: String,
     /// How often the server has asked to be called again, or for input.
     pub rounds: usize,
+    /// How long ago the call began. What it waited for authorization does not count, as it does not in its timeouts.
+    pub elapsed: Duration,
     /// After which time the call is made again.
     pub delay: Duration,
+    /// Whether the server has given a state that the call takes along (`requestState`). Without one it starts afresh as
+    /// far as the server is concerned.
+    pub request_state: bool,
 }
 
 /// What a machine has to say, of whichever kind.

@@ -179,6 +179,7 @@ impl Link {
         if self.calls.is_suspended(id) {
             self.asks.retract(&mut self.events, |by| matches!(by, Asker::Call(call, _) if *call == id));
         }
+        let outcome = outcome.map_err(|error| self.interrupted(id, error));
         if self.calls.settle(id, outcome) {
             self.events.push(Event::Settled(id));
         }

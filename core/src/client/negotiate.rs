@@ -237,7 +237,7 @@ impl Negotiation {
         match (self.best(offered, Era::Modern), self.best(offered, Era::Legacy)) {
             (Some(revision), _) => self.settle(found.details(revision)),
             (None, Some(revision)) => self.initialize(revision),
-            (None, None) => self.disagreement("`server/discover`", offered),
+            (None, None) => self.disagreement("`server/discover` names", found.supported_versions),
         }
     }
 
@@ -251,8 +251,8 @@ impl Negotiation {
             (Some(_), _) => self.fail(CallError::Server { error: error.clone(), status }),
             (None, Some(revision)) => self.initialize(revision),
             (None, None) => {
-                let what = format!("the refusal of revision {asked} by `server/discover`");
-                self.disagreement(&what, &offered)
+                let what = format!("the refusal of revision {asked} by `server/discover` names");
+                self.disagreement(&what, offered)
             }
         }
     }
@@ -287,12 +287,8 @@ impl Negotiation {
         match self.agreed(&found) {
             Some(revision) => self.settle(found.details(revision)),
             None => {
-                let reason = format!(
-                    "`initialize` offered revision {offered} and the server chose `{}`; spoken here: {}",
-                    text::excerpt(&found.protocol_version),
-                    self.spoken(),
-                );
-                self.fail(broken(reason))
+                let what = format!("`initialize` offered {offered} and the server chose");
+                self.disagreement(&what, alloc::vec![found.protocol_version])
             }
         }
     }
@@ -363,12 +359,10 @@ impl Negotiation {
         Step::Failed(error)
     }
 
-    fn disagreement(&mut self, what: &str, offered: &[String]) -> Step {
+    fn disagreement(&mut self, what: &str, offered: Vec<String>) -> Step {
         let theirs = text::list(offered.iter().map(String::as_str));
-        self.fail(broken(format!(
-            "no revision in common: {what} names {theirs}; spoken here: {}",
-            self.spoken()
-        )))
+        let reason = format!("no revision in common: {what} {theirs}; spoken here: {}", self.spoken());
+        self.fail(CallError::NoCommonRevision { reason, supported: offered })
     }
 
     /// The newest revision of an era that both sides speak.

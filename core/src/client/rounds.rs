@@ -44,6 +44,22 @@ pub(super) struct Origin {
     idle: u32,
     /// Pages that the user has agreed to visit, by their names, until they are done.
     pub(super) agreed: BTreeMap<String, String>,
+    /// What the server last asked, and what it was answered, once the call is on its way again: people have answered,
+    /// and are not to do so in vain if it fails.
+    answered: Option<Answered>,
+}
+
+/// What a server asked in a round, and what it was answered.
+struct Answered {
+    result: Json,
+    responses: InputResponses,
+}
+
+/// Prints neither.
+impl core::fmt::Debug for Answered {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Answered({})", self.responses.len())
+    }
 }
 
 /// One round: what the server wants, and what is there of it.
@@ -70,6 +86,11 @@ impl Round {
     pub(super) fn of_visits(open: usize, visits: Visits) -> Self {
         Self { open, visits: Some(Box::new(visits)), ..Self::default() }
     }
+
+    fn take_asked(&mut self) -> Option<Answered> {
+        let result = self.result.take()?;
+        Some(Answered { result, responses: core::mem::take(&mut self.responses) })
+    }
 }
 
 impl core::fmt::Debug for Round {
@@ -86,7 +107,7 @@ fn may_ask(revision: Revision, method: &str) -> bool {
 impl Origin {
     fn new(prepared: Prepared) -> Self {
         let rounds = prepared.rounds();
-        Self { prepared, rounds, idle: 0, agreed: BTreeMap::new() }
+        Self { prepared, rounds, idle: 0, agreed: BTreeMap::new(), answered: None }
     }
 
     pub(super) fn prepared(&self) -> &Prepared {
@@ -101,8 +122,10 @@ impl Origin {
         self.prepared.method()
     }
 
-    pub(super) fn rounds(&self) -> usize {
-        self.rounds
+    /// That the call waits so long.
+    pub(super) fn waiting(&self, elapsed: Duration, delay: Duration, request_state: bool) -> Waiting {
+        let method = self.prepared.method().to_owned();
+        Waiting { method, rounds: self.rounds, elapsed, delay, request_state }
     }
 
     /// Counts a round that is not answered by hand; whether it is within the bound.
@@ -113,12 +136,16 @@ impl Origin {
     }
 
     fn stopped(&self, revision: Revision, result: Json, responses: InputResponses, why: Unmet) -> CallError {
+        let continuation = self.continuation(revision, result, responses);
+        CallError::InputRequired { why, continuation }
+    }
+
+    fn continuation(&self, revision: Revision, result: Json, responses: InputResponses) -> Box<Continuation> {
         let mut params = Vec::new();
         // They were written before.
         let _ = self.prepared.write_params(revision, &mut params);
         let method = self.prepared.method();
-        let continuation = Continuation::new(method, &params, result, responses, self.rounds);
-        CallError::InputRequired { why, continuation: Box::new(continuation) }
+        Box::new(Continuation::new(method, &params, result, responses, self.rounds))
     }
 }
 
@@ -241,19 +268,24 @@ impl Link {
         let open = input_requests.len();
         origin.idle = if open == 0 { origin.idle.saturating_add(1) } else { 0 };
         let at = (open == 0).then(|| now + wait(origin.idle));
-        let waiting = at.map(|at| Waiting {
-            method: origin.prepared.method().to_owned(),
-            rounds: origin.rounds,
-            delay: at.saturating_since(now),
-        });
+        let stateful = state.is_some();
         self.calls.suspend(call, Round { result: Some(raw.into()), state, open, at, ..Round::default() });
-        if let Some(waiting) = waiting {
-            self.events.push(Event::Waiting(call, waiting));
+        if let Some(at) = at {
+            self.tell_waiting(now, call, at, stateful);
         }
         for (key, request) in input_requests {
             self.asks.begin(&mut self.events, Asker::Call(call, key), request);
         }
         Ok(None)
+    }
+
+    /// Tells that a call waits until then.
+    pub(super) fn tell_waiting(&mut self, now: Instant, call: CallId, at: Instant, request_state: bool) {
+        let elapsed = self.calls.elapsed(now, call);
+        if let Some(origin) = self.calls.origin(call) {
+            let waiting = origin.waiting(elapsed, at.saturating_since(now), request_state);
+            self.events.push(Event::Waiting(call, waiting));
+        }
     }
 
     /// An answer for a round; whether it was the last one, so that the call is to be made again.
@@ -300,6 +332,24 @@ impl Link {
         self.settle(call, Err(error));
     }
 
+    /// How a call ends that failed: with what is needed to go on with it, if its server has asked for input.
+    pub(super) fn interrupted(&mut self, call: CallId, cause: CallError) -> CallError {
+        let continuation = match (&cause, self.details.as_deref()) {
+            (CallError::InputRequired { .. }, _) | (_, None) => None,
+            (_, Some(details)) => {
+                self.calls.origin_mut(call).map(|origin| origin.answered.take()).and_then(|answered| {
+                    let asked = self.calls.round_mut(call).and_then(Round::take_asked).or(answered)?;
+                    let origin = self.calls.origin(call)?;
+                    Some(origin.continuation(details.revision, asked.result, asked.responses))
+                })
+            }
+        };
+        match continuation {
+            Some(continuation) => CallError::Interrupted { cause: Box::new(cause), continuation },
+            None => cause,
+        }
+    }
+
     /// A call whose time has come to be made again.
     pub(super) fn due(&self, now: Instant) -> Option<CallId> {
         self.calls.next_round().filter(|&(at, _)| at <= now).map(|(_, call)| call)
@@ -314,13 +364,14 @@ impl Link {
         if self.calls.round_mut(call)?.open > 0 {
             return None;
         }
-        let (round, origin) = self.calls.take_round(call)?;
+        let (mut round, mut origin) = self.calls.take_round(call)?;
         let (mut params, mut merged) = (Vec::new(), Vec::new());
         let written = origin
             .prepared
             .write_params(revision, &mut params)
             .and_then(|()| merge(&params, &round.responses, round.state.as_deref(), &mut merged));
         let prepared = origin.prepared.with_params(revision, merged);
+        origin.answered = round.take_asked();
         self.calls.put_origin(call, origin);
         if let Err(misuse) = written {
             self.settle(call, Err(CallError::Misuse(misuse)));

@@ -5,7 +5,6 @@
 use super::answer::Refusal;
 use super::asks::{Asker, admit};
 use super::calls::CallId;
-use super::event::{Event, Waiting};
 use super::link::Link;
 use super::rounds::Round;
 use crate::dialect::Revision;
@@ -112,10 +111,7 @@ impl Link {
 
     fn wait_for_pages(&mut self, now: Instant, call: CallId) {
         self.calls.schedule(call, now + PATIENCE);
-        if let Some(origin) = self.calls.origin(call) {
-            let (method, rounds) = (origin.method().to_owned(), origin.rounds());
-            self.events.push(Event::Waiting(call, Waiting { method, rounds, delay: PATIENCE }));
-        }
+        self.tell_waiting(now, call, now + PATIENCE, false);
     }
 
     /// A page has done its part. One that nobody waits for is nobody's fault.

@@ -11,6 +11,7 @@ use crate::wire::jsonrpc;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde::ser::SerializeMap;
 
 /// With error -32022: which revisions there are instead (VER-01). Legacy servers put the same into the error
@@ -29,6 +30,11 @@ impl UnsupportedProtocolVersionData {
     pub fn new(supported: &[Revision], requested: impl Into<String>) -> Self {
         let supported = supported.iter().map(ToString::to_string).collect();
         Self { supported, requested: Some(requested.into()) }
+    }
+
+    /// What such an error says; `None` for other errors, and where it does not say.
+    pub fn of(error: &ErrorObject) -> Option<Self> {
+        data_of(error, code::UNSUPPORTED_PROTOCOL_VERSION)
     }
 }
 
@@ -52,6 +58,11 @@ impl MissingRequiredClientCapabilityData {
     /// These capabilities are needed.
     pub fn new(required_capabilities: ClientCapabilities) -> Self {
         Self { required_capabilities }
+    }
+
+    /// What such an error says; `None` for other errors, and where it does not say.
+    pub fn of(error: &ErrorObject) -> Option<Self> {
+        data_of(error, code::MISSING_CLIENT_CAPABILITY)
     }
 }
 
@@ -98,10 +109,7 @@ impl UrlElicitationRequiredData {
 
     /// What such an error demands; `None` for other errors, and where it does not say.
     pub fn of(error: &ErrorObject) -> Option<Self> {
-        if error.code != i64::from(code::URL_ELICITATION_REQUIRED) {
-            return None;
-        }
-        jsonrpc::decode(error.data.as_deref(), "data").ok()
+        data_of(error, code::URL_ELICITATION_REQUIRED)
     }
 }
 
@@ -109,4 +117,12 @@ impl Members for UrlElicitationRequiredData {
     fn members<M: SerializeMap>(&self, to: &mut Object<M>) -> Result<(), M::Error> {
         to.encoded("elicitations", self.elicitations.as_slice())
     }
+}
+
+/// The data of an error with this code.
+fn data_of<T: DeserializeOwned>(error: &ErrorObject, code: i32) -> Option<T> {
+    if error.code != i64::from(code) {
+        return None;
+    }
+    jsonrpc::decode(error.data.as_deref(), "data").ok()
 }

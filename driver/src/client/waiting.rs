@@ -41,6 +41,16 @@ impl Wait {
         self.waiting.delay
     }
 
+    /// How long ago the call began. What it waited for authorization does not count, as it does not in its timeouts.
+    pub fn elapsed(&self) -> Duration {
+        self.waiting.elapsed
+    }
+
+    /// Whether the server has given a state that the call takes along (`requestState`).
+    pub fn has_request_state(&self) -> bool {
+        self.waiting.request_state
+    }
+
     /// Makes the call again at once, if it still waits.
     pub fn retry(&self) {
         if let Some(link) = self.link.upgrade() {

@@ -4,6 +4,7 @@ mod cache;
 mod calls;
 mod discovery;
 mod features;
+mod interrupted;
 mod level;
 mod negotiation;
 mod offered;

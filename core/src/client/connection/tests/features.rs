@@ -122,3 +122,32 @@ fn both_codes_of_a_missing_resource_are_understood() {
     }
     assert!(!CallError::Cancelled.is_resource_not_found());
 }
+
+/// ERR-08, META-16: what the codes of this protocol mean is told without comparing numbers, with what the server says to
+/// them.
+#[test]
+fn the_codes_of_the_protocol_are_told_as_what_they_mean() {
+    let mut peer = modern();
+    let mut ended = |code: i32, data: &str| {
+        let pending = peer.start(&ReadResource::new("x:a"));
+        let line = peer.one();
+        peer.error(&line, &format!("{{'code':{code},'message':'m'{data}}}"));
+        peer.connection.take(&pending).unwrap().unwrap_err()
+    };
+    let header = ended(-32020, "");
+    assert!(header.is_header_mismatch());
+    assert!(header.missing_capabilities().is_none() && header.supported_versions().is_none());
+    let capability = ended(-32021, ",'data':{'requiredCapabilities':{'sampling':{'tools':{}}}}");
+    let missing = capability.missing_capabilities().unwrap();
+    assert!(missing.sampling.is_some_and(|sampling| sampling.tools.is_some()) && missing.roots.is_none());
+    assert!(!capability.is_header_mismatch() && capability.supported_versions().is_none());
+    let version = ended(-32022, ",'data':{'supported':['2031-01-01'],'requested':'2026-07-28'}");
+    assert_eq!(version.supported_versions().unwrap(), ["2031-01-01"]);
+    assert!(!version.is_header_mismatch() && version.missing_capabilities().is_none());
+    // It is known by its code, whatever is wrong with what the server says to it.
+    for data in ["", ",'data':7", ",'data':{}"] {
+        assert_eq!(ended(-32021, data).missing_capabilities(), Some(Default::default()));
+        assert_eq!(ended(-32022, data).supported_versions(), Some(Vec::new()));
+    }
+    assert!(CallError::Cancelled.supported_versions().is_none());
+}

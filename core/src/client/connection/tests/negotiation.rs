@@ -302,7 +302,9 @@ fn without_a_version_in_common_the_error_names_both_sides() {
     let probe = peer.one();
     peer.error(&probe, "{'code':-32022,'message':'v','data':{'supported':['2099-02-02'],'requested':'x'}}");
     assert!(peer.written().is_empty());
-    let text = peer.closed().unwrap().to_string();
+    let error = peer.closed().unwrap();
+    assert_eq!(error.supported_versions().unwrap(), ["2099-02-02"]);
+    let text = error.to_string();
     assert!(text.contains("2099-02-02") && text.contains("2026-07-28"), "{text}");
 }
 

@@ -165,11 +165,13 @@ fn a_server_that_asks_nothing_is_called_again_later() {
     let mut peer = peer();
     let call = peer.start(&CallTool::new("a"));
     let state = "{'resultType':'input_required','requestState':'s'}";
-    for (round, delay) in [(1, 250), (2, 500), (3, 1000)] {
+    for (round, delay, elapsed) in [(1, 250, 0), (2, 500, 250), (3, 1000, 750)] {
         let line = peer.one();
         peer.result(&line, state);
         let waiting = peer.waiting();
-        assert_eq!((waiting.rounds, waiting.delay), (round, Duration::from_millis(delay)));
+        let ms = Duration::from_millis;
+        assert_eq!((waiting.rounds, waiting.delay, waiting.elapsed), (round, ms(delay), ms(elapsed)));
+        assert!(waiting.request_state);
         assert_eq!(peer.connection.wake_reason(), Some(crate::time::WakeReason::Round));
         peer.wait(delay - 1);
         assert!(peer.written().is_empty());
@@ -411,7 +413,8 @@ fn rounds_end_with_the_connection() {
     let outputs = peer.drain();
     assert!(matches!(outputs.last(), Some(Output::Event(Event::Closed(_)))), "{outputs:?}");
     for call in [asks, waits] {
-        assert!(matches!(peer.connection.take(&call), Some(Err(CallError::Broken { .. }))));
+        let error = peer.connection.take(&call).unwrap().unwrap_err();
+        assert!(matches!(error.cause(), CallError::Broken { .. }), "{error}");
     }
     assert_eq!(
         (peer.connection.calls(), peer.connection.asks(), peer.connection.poll_timeout()),

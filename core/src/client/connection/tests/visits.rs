@@ -109,7 +109,7 @@ fn a_server_that_says_nothing_is_asked_again() {
     peer.agrees(ask);
     let waiting = peer.drain();
     let told = |output: &Output| {
-        matches!(output, Output::Event(Event::Waiting(id, Waiting { method, rounds: 1, .. }))
+        matches!(output, Output::Event(Event::Waiting(id, Waiting { method, rounds: 1, request_state: false, .. }))
             if *id == call.id() && method == "tools/call")
     };
     assert!(waiting.iter().any(told), "{waiting:?}");

@@ -131,7 +131,7 @@ fn a_call_between_rounds_is_cancelled_quietly() {
     let ask = peer.asked()[0];
     peer.http.cancel(peer.now, call.id());
     assert!(peer.aborted().is_empty());
-    assert_eq!(peer.take(&call), Err(CallError::Cancelled));
+    assert_eq!(peer.take(&call).unwrap_err().cause(), &CallError::Cancelled);
     peer.roots(ask);
     peer.none();
     peer.is_empty();
