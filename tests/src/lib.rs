@@ -52,7 +52,7 @@ macro_rules! parity {
             answers: one_set_of_handlers_serves_both_eras, handlers_may_block, what_is_asked_together_is_answered_together,
                 what_has_no_handler_is_not_declared, failures_of_handlers_are_not_told, what_is_taken_back_is_dropped,
                 abandoning_a_call_drops_what_it_asks, roots_may_change, waiting_is_steered_by_the_application,
-                calls_are_gone_on_with_by_hand, progress_goes_on_over_rounds, questions_outside_of_calls_are_answered, deprecated_answers_are_said_once,
+                calls_are_gone_on_with_by_hand, an_answer_outlives_its_call, progress_goes_on_over_rounds, questions_outside_of_calls_are_answered, deprecated_answers_are_said_once,
                 pages_are_visited_before_a_call_goes_on;
             asks: one_handler_asks_clients_of_both_eras,
                 a_user_may_decline_or_turn_away,
@@ -171,6 +171,8 @@ macro_rules! parity {
                 calls_without_a_connection_are_bounded, what_runs_too_long_is_given_up, a_stream_ends_with_its_result, stopping_is_bounded_by_itself,
                 stopping_does_not_wait_for_dead_peers, a_connection_that_is_gone_has_no_place,
                 a_server_out_of_descriptors_recovers;
+            streaming: a_call_is_heard_item_by_item, dropping_a_stream_cancels_its_call, a_stream_ends_with_its_error,
+                what_is_logged_for_a_call_is_heard_with_it;
             streams: any_stream_carries_messages;
             subscriptions: a_registry_changes_a_server_that_serves, resources_and_templates_come_and_go,
                 changes_are_told_whatever_was_said_to_caches, each_list_and_resource_has_hints_of_its_own, a_change_with_a_fault_changes_nothing,

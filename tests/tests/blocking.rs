@@ -1,4 +1,4 @@
-//! Streams that block, on a stage.
+//! What there is for those who block alone.
 
 use std::future::Future;
 use std::io::{Read, pipe};
@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::task::{Context, Waker};
 
+use mcp_blocking::{Client, Context as Call, Server, Tool, Update};
 use mcp_driver::{BlockingStream, End, Endpoint, Now, Pool, Status, drive_blocking};
 use mcp_tests::stage::Stage;
 use mcp_tests::support::DEADLINE;
@@ -48,4 +49,24 @@ fn a_stream_that_nobody_drives_any_more_is_closed() {
     let (tell, read) = channel();
     std::thread::spawn(move || tell.send(output.read(&mut [0]).unwrap()));
     assert_eq!(read.recv_timeout(DEADLINE), Ok(0));
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Nothing {}
+
+/// PRG-07: a call that is heard item by item is an iterator, which ends behind the reply.
+#[test]
+fn a_call_is_iterated_over() {
+    let server = Server::new("steps", "1").tool(Tool::new("steps"), |_: Nothing, cx: Call| {
+        (1..=3).for_each(|step| cx.progress(f64::from(step)));
+        Ok("done")
+    });
+    let client = Client::in_process(server).unwrap();
+    let updates =
+        client.call_tool_streaming("steps", serde_json::json!({})).map(|update| match update.unwrap() {
+            Update::Progress(progress) => progress.progress.to_string(),
+            Update::Reply(reply) => reply.text().into_owned(),
+            other => format!("{other:?}"),
+        });
+    assert_eq!(updates.collect::<Vec<_>>(), ["1", "2", "3", "done"]);
 }

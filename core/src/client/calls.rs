@@ -11,6 +11,7 @@ use crate::time::{Duration, Instant};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::fmt;
 
 /// A call of one connection. Never used again for another.
@@ -29,6 +30,8 @@ pub(super) struct Calls {
     deadlines: BTreeSet<(Instant, CallId)>,
     /// When calls are made again whose server asked nothing.
     rounds: BTreeSet<(Instant, CallId)>,
+    /// How many bytes those hold that were not sent yet.
+    waiting_bytes: usize,
 }
 
 #[derive(Debug)]
@@ -119,6 +122,7 @@ impl Calls {
             wires: BTreeMap::new(),
             deadlines: BTreeSet::new(),
             rounds: BTreeSet::new(),
+            waiting_bytes: 0,
         }
     }
 
@@ -128,13 +132,20 @@ impl Calls {
         self.last_wire
     }
 
-    /// Whether another call fits.
-    pub(super) fn room(&self) -> Result<(), Full> {
-        if self.entries.len() < self.limit { Ok(()) } else { Err(Full::new("in_flight", self.limit)) }
+    /// Whether so many more calls fit.
+    pub(super) fn room(&self, more: usize) -> Result<(), Full> {
+        let fit = self.entries.len().saturating_add(more) <= self.limit;
+        if fit { Ok(()) } else { Err(Full::new("in_flight", self.limit)) }
+    }
+
+    /// How many bytes those calls hold that were not sent yet.
+    pub(super) const fn waiting_bytes(&self) -> usize {
+        self.waiting_bytes
     }
 
     /// A call that waits for the era to be known.
     pub(super) fn wait(&mut self, now: Instant, patience: Patience, prepared: Prepared) -> CallId {
+        self.waiting_bytes += prepared.size();
         self.insert(now, patience, State::Waiting(prepared))
     }
 
@@ -182,6 +193,7 @@ impl Calls {
         let wire = self.last_wire + 1;
         match core::mem::replace(&mut entry.state, State::Sent(wire)) {
             State::Waiting(prepared) => {
+                self.waiting_bytes -= prepared.size();
                 self.last_wire = wire;
                 self.wires.insert(wire, id);
                 Some((id, wire, prepared))
@@ -207,6 +219,12 @@ impl Calls {
         }
     }
 
+    /// The call that is on its way, if no other one is.
+    pub(super) fn only_sent(&self) -> Option<CallId> {
+        let mut calls = self.wires.values();
+        calls.next().copied().filter(|_| calls.next().is_none())
+    }
+
     /// Whether a call has not settled yet.
     pub(super) fn is_open(&self, id: CallId) -> bool {
         self.entries.get(&id).is_some_and(|entry| entry.deadline.is_some())
@@ -224,7 +242,8 @@ impl Calls {
                     self.rounds.remove(&(at, id));
                 }
             }
-            State::Waiting(_) | State::Settled(_) => {}
+            State::Waiting(prepared) => self.waiting_bytes -= prepared.size(),
+            State::Settled(_) => {}
         }
         entry.origin = None;
         entry.claim = None;
@@ -437,6 +456,17 @@ impl Calls {
 
     pub(super) fn hasten_all(&mut self, now: Instant, unused: Duration) {
         self.shift_all(|at| at.saturating_sub(unused).max(now));
+    }
+
+    /// The same for those that were not sent yet.
+    pub(super) fn delay_waiting(&mut self, span: Duration) {
+        let waiting: Vec<_> = self.waiting().collect();
+        waiting.into_iter().for_each(|id| self.delay(id, span));
+    }
+
+    pub(super) fn hasten_waiting(&mut self, now: Instant, unused: Duration) {
+        let waiting: Vec<_> = self.waiting().collect();
+        waiting.into_iter().for_each(|id| self.hasten(now, id, unused));
     }
 
     fn shift_all(&mut self, to: impl Fn(Instant) -> Instant) {

@@ -22,7 +22,7 @@ use super::calls::CallId;
 use super::config::{CallOptions, Config};
 use super::continuation::Unmet;
 use super::event::{Event, Out};
-use super::link::Link;
+use super::link::{Link, Way};
 use super::negotiate::{Answer, Negotiation, Step};
 use super::reply::Pending;
 use super::request::{self, Envelope, Prepared, Source};
@@ -164,6 +164,7 @@ impl Connection {
     ) -> Result<CallId, CallError> {
         let open = matches!(self.state, State::Open);
         let Some(envelope) = self.link.envelope.take_if(|_| open && judged) else {
+            self.has_room()?;
             let patience = self.link.patience(&options);
             let prepared = Prepared::new(source, options).map_err(unserializable)?;
             let call = self.link.calls.wait(now, patience, prepared);
@@ -172,15 +173,19 @@ impl Connection {
             }
             return Ok(call);
         };
-        let limit = self.link.config.limits.transmit;
-        let started = if self.transmit().len() < limit {
+        let started = self.has_room().map_err(CallError::from).and_then(|()| {
             let started = self.link.begin(now, source, options, &envelope, &mut self.out);
             started.inspect(|_| self.out.push(b'\n')).map_err(unserializable)
-        } else {
-            Err(Full::new("transmit", limit).into())
-        };
+        });
         self.link.envelope = Some(envelope);
         started
+    }
+
+    /// Whether there is room for what another call holds until the server reads it, on its way or before that.
+    fn has_room(&self) -> Result<(), Full> {
+        let limit = self.link.config.limits.transmit;
+        let held = self.transmit().len() + self.link.calls.waiting_bytes();
+        if held < limit { Ok(()) } else { Err(Full::new("transmit", limit)) }
     }
 
     /// Gives up a call: it settles as [`CallError::Cancelled`], and the server is told. A call that has
@@ -205,7 +210,8 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// [`CallError::Unsupported`] when the server did not declare `logging`.
+    /// [`CallError::Unsupported`] when the server did not declare `logging`. Where it [need not hold](Self::is_outdated)
+    /// any more what the server said of itself, ask it anew before that is believed.
     pub fn set_log_level(&mut self, level: LoggingLevel) -> Result<(), CallError> {
         self.link.set_log_level(level)
     }
@@ -417,7 +423,7 @@ impl Connection {
             }
             let Some(envelope) = &self.link.envelope else { return };
             let prepared = self.link.as_task(envelope.revision(), prepared);
-            let written = match self.link.possible(&prepared, &prepared.options) {
+            let written = match self.link.possible_after_all(&prepared, &prepared.options) {
                 Ok(()) => write(envelope, &mut self.out, wire, &prepared),
                 Err(error) => Err(error),
             };
@@ -463,7 +469,7 @@ impl Connection {
         match message {
             Message::Response(response) => self.response(now, response),
             Message::Notification(notification) => {
-                self.link.notification(now, None, &notification.method, notification.params);
+                self.link.notification(now, Way::Shared, &notification.method, notification.params);
             }
             Message::Request(request) => self.request(&request),
         }

@@ -9,6 +9,8 @@ use super::cache::CacheUse;
 use super::calls::CallId;
 use super::config::CallOptions;
 use super::link::Link;
+use super::request::Source;
+use crate::error::CallError;
 use crate::time::Instant;
 
 /// How old the introduction is, and how far a new one is under way.
@@ -22,12 +24,18 @@ pub(super) struct Discovery {
     asking: Option<CallId>,
     /// It has ended, and the others are to be judged.
     due: bool,
+    /// It was refused for want of authorization, which is what those hear then that cannot be made.
+    refused: Option<CallError>,
 }
 
 impl Discovery {
-    /// Whether somebody waits for another introduction already.
-    pub(super) const fn is_asked_for(&self) -> bool {
-        self.asking.is_some()
+    /// The call that asks for another introduction, as long as somebody waits for it.
+    pub(super) const fn asked_by(&self) -> Option<CallId> {
+        self.asking
+    }
+
+    pub(super) fn is_asked_by(&self, call: CallId) -> bool {
+        self.asking == Some(call)
     }
 
     /// It is too old from now on, however long it was to hold.
@@ -60,13 +68,30 @@ impl Link {
     pub(super) fn asks_again(&mut self, call: CallId) {
         self.calls.forget(call);
         self.discovery.asking = Some(call);
+        self.discovery.refused = None;
     }
 
     /// A call has ended; if it was that one, however it ended, the others wait no longer.
-    pub(super) fn asked_again(&mut self, call: CallId) {
-        if self.discovery.asking == Some(call) {
+    pub(super) fn asked_again(&mut self, call: CallId, outcome: Result<(), &CallError>) {
+        if self.discovery.is_asked_by(call) {
             self.discovery.asking = None;
             self.discovery.due = true;
+            let refused = outcome.err().filter(|error| matches!(error, CallError::Unauthorized { .. }));
+            self.discovery.refused = refused.cloned();
+        }
+    }
+
+    /// Whether a call that has waited can be made, as far as the server is known by now. What a server would say to
+    /// whoever it lets in is not known if it does not let in whoever asks.
+    pub(super) fn possible_after_all(
+        &self,
+        source: &impl Source,
+        options: &CallOptions,
+    ) -> Result<(), CallError> {
+        let possible = self.possible(source, options);
+        match (&possible, &self.discovery.refused) {
+            (Err(CallError::Unsupported { capability: Some(_), .. }), Some(refused)) => Err(refused.clone()),
+            _ => possible,
         }
     }
 }

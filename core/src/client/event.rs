@@ -43,8 +43,10 @@ pub enum Event {
     /// There is news of a subscription: look at `subscription`, and take what there is by `take_notice`. Several news are
     /// told once until this was polled.
     Subscription(SubscriptionId),
-    /// The server logs.
-    Log(LoggingMessageNotificationParams),
+    /// The server logs, for this call if that is known: over HTTP by the stream that brings the message. Where everything
+    /// comes on one stream a message does not say what it is about, so there it is taken for one of the call on its way as
+    /// long as that is the only one.
+    Log(Option<CallId>, LoggingMessageNotificationParams),
     /// Any other notification.
     Notification {
         /// Its method, such as `notifications/tools/list_changed`.
@@ -72,9 +74,13 @@ impl fmt::Debug for Event {
             Self::Retracted(ask) => f.debug_tuple("Retracted").field(ask).finish(),
             Self::Waiting(call, waiting) => f.debug_tuple("Waiting").field(call).field(waiting).finish(),
             Self::Subscription(id) => f.debug_tuple("Subscription").field(id).finish(),
-            Self::Log(params) => {
+            Self::Log(call, params) => {
                 let bytes = params.data.get().len();
-                f.debug_tuple("Log").field(&params.level).field(&format_args!("{bytes} bytes")).finish()
+                f.debug_tuple("Log")
+                    .field(call)
+                    .field(&params.level)
+                    .field(&format_args!("{bytes} bytes"))
+                    .finish()
             }
             Self::Notification { method, params } => {
                 let bytes = params.as_ref().map_or(0, |params| params.get().len());
@@ -99,6 +105,13 @@ pub struct Progress {
     pub total: Option<f64>,
     /// What is being done, for people.
     pub message: Option<String>,
+}
+
+impl Progress {
+    /// So far, of nobody knows how much and without words.
+    pub const fn new(progress: f64) -> Self {
+        Self { progress, total: None, message: None }
+    }
 }
 
 /// Prints without the words.
@@ -256,7 +269,7 @@ impl News for Waits {
         let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let texts = match event {
             Event::Progress(_, progress) => length(&progress.message),
-            Event::Log(LoggingMessageNotificationParams { logger, data, meta, .. }) => {
+            Event::Log(_, LoggingMessageNotificationParams { logger, data, meta, .. }) => {
                 let meta: usize = meta.iter().map(|(key, value)| key.len() + value.get().len()).sum();
                 data.get().len() + length(logger) + meta
             }
@@ -288,6 +301,6 @@ fn is_unasked(event: &Event) -> bool {
         | Event::Waiting(..)
         | Event::Subscription(_)
         | Event::Closed(_) => false,
-        Event::Progress(..) | Event::Log(_) | Event::Notification { .. } | Event::Diagnostic(_) => true,
+        Event::Progress(..) | Event::Log(..) | Event::Notification { .. } | Event::Diagnostic(_) => true,
     }
 }

@@ -586,6 +586,7 @@ impl Http {
             None => self.link.settle(call, outcome),
         }
         self.prepared(now);
+        self.drop_discovery(now);
     }
 
     fn is_legacy(&self) -> bool {

@@ -35,6 +35,19 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use serde_json::value::RawValue;
 
+/// What brought a message of the server.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Way {
+    /// The stream that everything comes on.
+    Shared,
+    /// The response stream of this call.
+    Call(CallId),
+    /// The stream of the subscription that the request with this id asked for.
+    Subscription(i64),
+    /// A stream for what belongs to no call.
+    Apart,
+}
+
 /// One server, however it is reached.
 #[derive(Debug)]
 pub(super) struct Link {
@@ -98,9 +111,14 @@ impl Link {
         options: &CallOptions,
     ) -> Result<bool, CallError> {
         self.alive()?;
-        self.calls.room()?;
+        self.calls.room(1)?;
         match self.possible(source, options) {
-            Err(CallError::Unsupported { capability: Some(_), .. }) if self.is_outdated(now) => Ok(false),
+            Err(CallError::Unsupported { capability: Some(_), .. }) if self.is_outdated(now) => {
+                // The question is a call as well, where it is asked now.
+                let asks = self.envelope.is_some() && self.discovery.asked_by().is_none();
+                self.calls.room(1 + usize::from(asks))?;
+                Ok(false)
+            }
             possible => possible.map(|()| true),
         }
     }
@@ -171,7 +189,7 @@ impl Link {
             self.watched(&uri, outcome.as_ref().map(|_| ()).map_err(CallError::clone));
         }
         self.level_told(id, outcome.as_ref().map(|_| ()));
-        self.asked_again(id);
+        self.asked_again(id, outcome.as_ref().map(|_| ()));
         let outcome = self.left_task(id, outcome);
         if let Err(error) = &outcome {
             self.failed(id, error);
@@ -268,20 +286,18 @@ impl Link {
         self.details.as_deref().is_some_and(|details| details.revision.dialect().batching)
     }
 
-    /// A notification of the server; `on` is the request that opened the stream which brought it, if only that stream
-    /// did. Every notification passes here first, before anybody hears of it.
-    pub(super) fn notification(
-        &mut self,
-        now: Instant,
-        on: Option<i64>,
-        method: &str,
-        params: Option<&RawValue>,
-    ) {
+    /// A notification of the server, and what brought it. Every notification passes here first, before anybody hears of
+    /// it.
+    pub(super) fn notification(&mut self, now: Instant, way: Way, method: &str, params: Option<&RawValue>) {
         self.invalidate(method, params);
+        let on = match way {
+            Way::Subscription(wire) => Some(wire),
+            _ => None,
+        };
         match method {
             "notifications/progress" => self.progress(now, params),
             "notifications/message" => match read_params::<LoggingMessageNotificationParams>(params) {
-                Some(message) => self.events.push(Event::Log(message)),
+                Some(message) => self.events.push(Event::Log(self.logger(way), message)),
                 None => self.unreadable(method),
             },
             // Names a request of the server, or a subscription.
@@ -323,6 +339,16 @@ impl Link {
                 }
             }
             None => {}
+        }
+    }
+
+    /// The call that a log message is of. It does not say so itself, so where everything comes on one stream that is known
+    /// only as long as no other call is on its way (LOG-04).
+    fn logger(&self, way: Way) -> Option<CallId> {
+        match way {
+            Way::Call(call) => Some(call),
+            Way::Shared => self.calls.only_sent(),
+            Way::Subscription(_) | Way::Apart => None,
         }
     }
 

@@ -124,6 +124,11 @@ impl Prepared {
         self.augmented || matches!(self.role, Role::Handed)
     }
 
+    /// How many bytes its parameters hold.
+    pub(super) fn size(&self) -> usize {
+        self.params.iter().map(|(_, form)| form.len()).sum()
+    }
+
     /// The same request with other parameters.
     pub(super) fn with_params(&self, revision: Revision, params: Vec<u8>) -> Self {
         let same = Self::with(self, Vec::from([(revision, params)]), self.options.clone());

@@ -16,8 +16,8 @@ use mcp_proto::client::{
 use mcp_proto::dialect::Era;
 use mcp_proto::error::CallError;
 use mcp_proto::model::{
-    CompleteResult, Cursor, GetPromptResult, Json, LoggingLevel, Meta, Prompt, ReadResourceResult, Resource,
-    ResourceTemplate, Tool, TraceContext,
+    CompleteResult, Cursor, GetPromptResult, Json, LoggingLevel, LoggingMessageNotificationParams, Meta,
+    Prompt, ReadResourceResult, Resource, ResourceTemplate, Tool, TraceContext,
 };
 use serde::Serialize;
 
@@ -232,10 +232,12 @@ where
 pub struct Options {
     pub(super) call: CallOptions,
     pub(super) on_progress: Option<ProgressHook>,
+    pub(super) on_log: Option<LogHook>,
     pub(super) canceller: Option<Canceller>,
 }
 
 pub(super) type ProgressHook = Arc<dyn Fn(&Progress) + Send + Sync>;
+pub(super) type LogHook = Arc<dyn Fn(&LoggingMessageNotificationParams) + Send + Sync>;
 
 impl Options {
     /// The defaults: no progress, 60 s, at most 600 s.
@@ -443,10 +445,13 @@ pub(super) trait Owner<T>: Send + Sync {
     fn abandon(&self, call: CallId);
 }
 
+/// Where a call is waited for, and which it is.
+pub(super) type Place<T> = (Arc<dyn Owner<T>>, Pending<T>);
+
 /// A call under way. Dropping it cancels the call on the wire.
 pub struct CallFuture<T> {
     state: State<T>,
-    _watch: Option<Watch>,
+    watch: Option<Watch>,
 }
 
 enum State<T> {
@@ -465,7 +470,17 @@ impl<T> CallFuture<T> {
             Ok(pending) => State::Waiting(owner, pending),
             Err(error) => State::Failed(error),
         };
-        Self { state, _watch: watch }
+        Self { state, watch }
+    }
+
+    /// For whoever waits for it in another way, and abandons it.
+    pub(super) fn into_parts(mut self) -> (Result<Place<T>, CallError>, Option<Watch>) {
+        let waiting = match std::mem::replace(&mut self.state, State::Done) {
+            State::Waiting(owner, pending) => Ok((owner, pending)),
+            State::Failed(error) => Err(error),
+            State::Done => Err(CallError::Cancelled),
+        };
+        (waiting, self.watch.take())
     }
 }
 

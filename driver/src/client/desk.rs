@@ -10,12 +10,14 @@ use mcp_proto::client::{
     ServerDetails, Subscription, SubscriptionId, Waiting,
 };
 use mcp_proto::error::{ApiMisuse, CallError};
-use mcp_proto::model::{InputRequest, LoggingLevel, SubscriptionFilter, Tool};
+use mcp_proto::model::{
+    InputRequest, LoggingLevel, LoggingMessageNotificationParams, SubscriptionFilter, Tool,
+};
 use mcp_proto::time::Now;
 
 use super::Hooks;
 use super::asked::{self, Asked, Questions};
-use super::calls::{CallFuture, Cancel, Options, Owner, ProgressHook};
+use super::calls::{CallFuture, Cancel, LogHook, Options, Owner, ProgressHook};
 use super::subscription::{self, Listeners};
 use super::waiting::Wait;
 use crate::context::Report;
@@ -98,6 +100,7 @@ pub(super) struct Desk {
 struct Seat {
     waker: Option<Waker>,
     progress: Option<ProgressHook>,
+    log: Option<LogHook>,
     /// Its end was handed out: only then may its reply be taken, so that progress comes first.
     settled: bool,
 }
@@ -106,6 +109,7 @@ struct Seat {
 pub(super) enum Effect {
     Wake(Vec<Waker>),
     Progress(ProgressHook, mcp_proto::client::Progress),
+    Log(Option<LogHook>, LoggingMessageNotificationParams),
     Ask(AskId, Arc<InputRequest>),
     Cancel(Asked),
     Wait(CallId, Waiting),
@@ -138,6 +142,10 @@ impl Desk {
             Event::Closed(error) => {
                 self.closed = Some(error);
                 Effect::Wake(std::mem::take(&mut self.onlookers))
+            }
+            Event::Log(call, message) => {
+                let seat = call.and_then(|call| self.seats.get(&call));
+                Effect::Log(seat.and_then(|seat| seat.log.clone()), message)
             }
             Event::Asked(ask, request) => Effect::Ask(ask, request),
             Event::Retracted(ask) => match self.questions.remove(&ask) {
@@ -175,8 +183,8 @@ impl Effect {
                 wakers.into_iter().for_each(Waker::wake);
                 subscription::hear_watched(link, id);
             }
-            Self::Hook(Event::Log(message)) => {
-                if let Some(hear) = &hooks.log {
+            Self::Log(of_call, message) => {
+                for hear in of_call.iter().chain(&hooks.log) {
                     hook::call(|| hear(&message));
                 }
             }
@@ -198,7 +206,7 @@ pub(super) fn start<L: Link, C: Call>(link: &Arc<L>, call: &C, options: Options)
     let mut inner = link.lock();
     let started = inner.machine.start(link.now(), call, options.call);
     if let Ok(pending) = &started {
-        let seat = Seat { progress: options.on_progress, ..Seat::default() };
+        let seat = Seat { progress: options.on_progress, log: options.on_log, ..Seat::default() };
         inner.desk.seats.insert(pending.id(), seat);
     }
     drop(inner);

@@ -15,6 +15,7 @@ mod line;
 mod open;
 mod roots;
 mod server_file;
+mod streaming;
 mod subscription;
 mod target;
 mod tools;
@@ -64,6 +65,7 @@ pub use mcp_proto::client::{
     Progress, ReadResource, Refusal, Resume, ServerDetails, SetLevel, ToolReply, Transport, Unmet, Verdict,
 };
 pub use server_file::{NamedServer, ServerFile, ServerFileError};
+pub use streaming::{CallStream, Update};
 pub use subscription::Subscription;
 pub use target::Target;
 #[cfg(feature = "http")]

@@ -11,8 +11,8 @@ use mcp_driver::model::{
     ElicitRequestUrlParams, ElicitResult, Root, SamplingContent, UrlElicitationRequiredData,
 };
 use mcp_driver::{
-    AnswerError, Asked, CallError, CallTool, Calls, ClientBuilder, Context, Continuation, Era, EraChoice,
-    Json, Options, Refusal, Resume, Runtime, Tool, ToolError, Traffic, Unmet,
+    AnswerError, Asked, CallError, CallTool, Calls, Canceller, ClientBuilder, Context, Continuation, Era,
+    EraChoice, Json, Options, Refusal, Resume, Runtime, Tool, ToolError, Traffic, Unmet,
 };
 use serde_json::json;
 
@@ -427,6 +427,36 @@ pub fn calls_are_gone_on_with_by_hand<K: Kit>(_: &str) {
         }
         continuation = waiting(outcome);
     }
+    host.end();
+}
+
+/// MRTR-33: what a user has answered is not asked again because the call failed later: it is gone on with from there.
+pub fn an_answer_outlives_its_call<K: Kit>(_: &str) {
+    let host = host::<K>();
+    let canceller = Canceller::new();
+    let builder = {
+        let canceller = canceller.clone();
+        builder::<K>(EraChoice::Modern).on_elicit(move |form: ElicitRequestFormParams, _: Asked| {
+            if form.message == "last" {
+                canceller.cancel();
+            }
+            Ok(ElicitResult::accept(Json::new(&content(&form.message))?))
+        })
+    };
+    let client = K::wait(builder.http(&host.url)).unwrap();
+    let options = Options::new().cancelled_by(&canceller);
+    let error = K::wait(client.call_tool_with("manual", json!({}), options)).unwrap_err();
+    assert_eq!(error.cause(), &CallError::Cancelled);
+    let mut continuation = error.continuation().unwrap().clone();
+    let answer = ElicitResult::accept(Json::new(&json!({ "name": "late" })).unwrap());
+    continuation.answer("last", answer).unwrap();
+    let call = Resume::<CallTool<'_, Json>>::new(continuation);
+    let reply = K::wait(
+        K::wait(futures(super::builder::<K>(EraChoice::Modern)).http(&host.url))
+            .unwrap()
+            .start(&call, Options::new()),
+    );
+    assert_eq!(reply.unwrap().text(), "first late");
     host.end();
 }
 

@@ -14,7 +14,7 @@ use crate::support::{Events, Gate};
 pub(super) struct Pair<K: Kit> {
     pub(super) client: Client<K>,
     pub(super) events: Events,
-    open: Box<dyn Fn()>,
+    pub(super) open: Box<dyn Fn()>,
 }
 
 /// Runs on both transports in both eras.

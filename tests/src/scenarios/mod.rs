@@ -34,6 +34,7 @@ pub mod sessions;
 pub mod signed_out;
 pub mod stdio;
 pub mod stopping;
+pub mod streaming;
 pub mod streams;
 pub mod subscriptions;
 pub mod tasks;

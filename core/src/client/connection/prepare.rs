@@ -38,7 +38,7 @@ impl Connection {
 
     /// Asks the server to introduce itself again; what waits is judged then.
     pub(super) fn rediscover(&mut self, now: Instant) {
-        if self.link.discovery.is_asked_for() {
+        if self.link.discovery.asked_by().is_some() {
             return;
         }
         let Some(envelope) = self.link.envelope.take() else { return };

@@ -3,6 +3,7 @@
 use super::{Connection, State};
 use crate::client::ServerDetails;
 use crate::model::tools::Tool;
+use crate::time::Now;
 use alloc::sync::Arc;
 
 impl Connection {
@@ -36,5 +37,11 @@ impl Connection {
     /// What the server asks and was not answered.
     pub fn asks(&self) -> usize {
         self.link.asks.len()
+    }
+
+    /// Whether what the server said of itself is too old to go by, or of a process that is gone: a call that it rules out
+    /// waits until the server has introduced itself again, and is judged then.
+    pub fn is_outdated(&self, now: Now) -> bool {
+        self.link.is_outdated(now.mono)
     }
 }

@@ -65,7 +65,8 @@ impl Http {
     ///
     /// # Errors
     ///
-    /// [`CallError::Unsupported`] when the server did not declare `logging`.
+    /// [`CallError::Unsupported`] when the server did not declare `logging`. Where it [need not hold](Self::is_outdated)
+    /// any more what the server said of itself, ask it anew before that is believed.
     pub fn set_log_level(&mut self, level: LoggingLevel) -> Result<(), CallError> {
         self.link.set_log_level(level)
     }

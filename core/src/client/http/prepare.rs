@@ -61,7 +61,7 @@ impl Http {
             let Some(envelope) = &self.link.envelope else { return };
             let prepared = self.link.as_task(envelope.revision(), prepared);
             let mut body = Vec::new();
-            let written = self.link.possible(&prepared, &prepared.options).and_then(|()| {
+            let written = self.link.possible_after_all(&prepared, &prepared.options).and_then(|()| {
                 envelope.write(&mut body, wire, &prepared, &prepared.options).map_err(unserializable)
             });
             match written {
@@ -76,7 +76,7 @@ impl Http {
 
     /// Asks the server to introduce itself again; what waits is judged then.
     pub(super) fn rediscover(&mut self, now: Instant) {
-        if self.link.discovery.is_asked_for() {
+        if self.link.discovery.asked_by().is_some() {
             return;
         }
         let Some(envelope) = self.link.envelope.take() else { return };
@@ -85,6 +85,16 @@ impl Http {
             Ok(call) => self.link.asks_again(call),
             // It always serializes.
             Err(_) => self.launch_waiting(now),
+        }
+    }
+
+    /// Nobody is asked to sign in for an introduction that nobody waits for any more.
+    pub(super) fn drop_discovery(&mut self, now: Instant) {
+        if let Some(asking) = self.link.discovery.asked_by()
+            && self.is_call_held(asking)
+            && self.link.calls.waiting().next().is_none()
+        {
+            self.abandon(now, asking, "", CallError::Cancelled);
         }
     }
 

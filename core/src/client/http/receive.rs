@@ -10,6 +10,7 @@ use super::{ExchangeId, Http, LINGER, SessionId, State};
 use crate::client::asks::Asker;
 #[cfg(feature = "gzip")]
 use crate::client::event::Out;
+use crate::client::link::Way;
 use crate::diagnostic::Diagnostic;
 use crate::error::CallError;
 use crate::head::{End, ResponseHead, declared_length};
@@ -325,11 +326,13 @@ impl Http {
         match message {
             Message::Response(response) => return self.response(now, purpose, response),
             Message::Notification(notification) => {
-                let on = match purpose {
-                    Purpose::Subscription(wire) => Some(wire),
-                    _ => None,
+                let way = match purpose {
+                    Purpose::Call(call) | Purpose::Resume(call) => Way::Call(call),
+                    Purpose::Subscription(wire) => Way::Subscription(wire),
+                    Purpose::Stream => Way::Shared,
+                    _ => Way::Apart,
                 };
-                self.link.notification(now, on, &notification.method, notification.params);
+                self.link.notification(now, way, &notification.method, notification.params);
                 if notification.method == "notifications/cancelled" {
                     self.drop_answers(now);
                 }

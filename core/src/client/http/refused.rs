@@ -331,7 +331,8 @@ impl Http {
 
     /// For how much longer calls that begin now wait for an opening that waits itself.
     pub(super) fn opening_waits(&self, now: Instant) -> Duration {
-        let openings = self.held.values().filter(|held| self.opens(held.purpose) && !held.parked);
+        let waited_for = |purpose| self.opens(purpose) || self.introduces(purpose);
+        let openings = self.held.values().filter(|held| waited_for(held.purpose) && !held.parked);
         openings.map(|held| held.until.saturating_since(now)).max().unwrap_or_default()
     }
 
@@ -361,6 +362,9 @@ impl Http {
             self.link.calls.delay_all(span);
             self.delay_opening(span);
         }
+        if self.introduces(purpose) {
+            self.link.calls.delay_waiting(span);
+        }
     }
 
     fn delay_opening(&mut self, span: Duration) {
@@ -389,6 +393,9 @@ impl Http {
             self.link.calls.hasten_all(now, unused);
             self.hasten_opening(now, unused);
         }
+        if self.introduces(purpose) {
+            self.link.calls.hasten_waiting(now, unused);
+        }
     }
 
     fn hasten_opening(&mut self, now: Instant, unused: Duration) {
@@ -410,6 +417,11 @@ impl Http {
     fn opens(&self, purpose: Purpose) -> bool {
         matches!(purpose, Purpose::Stream | Purpose::Opening | Purpose::Initialized)
             || purpose.call().is_some_and(|call| self.link.level.is_told_by(call))
+    }
+
+    /// Whether those calls wait for it that the server ruled out when it last introduced itself.
+    fn introduces(&self, purpose: Purpose) -> bool {
+        purpose.call().is_some_and(|call| self.link.discovery.is_asked_by(call))
     }
 
     /// The calls that go on when there is a session again.

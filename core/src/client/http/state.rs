@@ -3,6 +3,7 @@
 use super::{Http, State};
 use crate::client::ServerDetails;
 use crate::model::tools::Tool;
+use crate::time::Now;
 use alloc::string::String;
 use alloc::sync::Arc;
 
@@ -37,5 +38,11 @@ impl Http {
     /// Exchanges that have not ended.
     pub fn exchanges(&self) -> usize {
         self.exchanges.len()
+    }
+
+    /// Whether what the server said of itself is too old to go by, or of a session that is gone: a call that it rules out
+    /// waits until the server has introduced itself again, and is judged then.
+    pub fn is_outdated(&self, now: Now) -> bool {
+        self.link.is_outdated(now.mono)
     }
 }

@@ -111,7 +111,7 @@ impl World {
                     self.timeline.after(self.rng.millis(6_000), Event::Answer(index, ask, request));
                 }
                 HttpOutput::Event(event) => {
-                    self.seen.logged += usize::from(matches!(event, client::Event::Log(_)));
+                    self.seen.logged += usize::from(matches!(event, client::Event::Log(..)));
                     client.ledger.note(event, &mut At(&mut client.http, now));
                 }
                 HttpOutput::Send { exchange, request } => match &mut client.renewal {

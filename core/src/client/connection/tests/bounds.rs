@@ -177,7 +177,7 @@ fn left(limits: Limits, news: &[&str]) -> Vec<String> {
     let mut outputs = peer.drain();
     assert_eq!(outputs.remove(0), Output::Event(Event::Settled(call.id())), "has a bound of its own");
     let shorten = |output| match output {
-        Output::Event(Event::Log(params)) => format!("log {}", params.data.decode::<String>().unwrap()),
+        Output::Event(Event::Log(_, params)) => format!("log {}", params.data.decode::<String>().unwrap()),
         Output::Event(Event::Notification { method, params }) => {
             let uri = params.map(|params| params.get().split('\"').nth(3).unwrap().to_string());
             [method.strip_prefix("notifications/").unwrap(), &uri.unwrap_or_default()]

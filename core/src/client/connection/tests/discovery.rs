@@ -182,3 +182,34 @@ fn another_process_is_judged_by_what_it_says_itself() {
     assert!(sent.iter().any(|method| method == "prompts/list"), "{sent:?}");
     assert!(peer.connection.take(&call).is_none());
 }
+
+/// What waits for a question counts among the bytes that a server has yet to read.
+#[test]
+fn calls_that_wait_for_an_introduction_are_bounded_in_bytes() {
+    let limits = Limits { transmit: 1_000, ..Limits::default() };
+    let mut peer = Peer::new(config().limits(limits));
+    let probe = peer.one();
+    peer.result(&probe, &said(TOOLS));
+    peer.wait(1_000);
+    let cursor = "c".repeat(500);
+    let mut waiting = Vec::new();
+    let refused = loop {
+        match peer.connection.start(peer.now, &ListPrompts::after(&cursor), CallOptions::new()) {
+            Ok(call) => waiting.push(call),
+            Err(error) => break error,
+        }
+        let asked = peer.written();
+        assert_eq!(asked.len(), usize::from(waiting.len() == 1));
+        assert!(waiting.len() < 4);
+    };
+    assert_eq!((waiting.len(), &refused), (2, &CallError::Full(crate::error::Full::new("transmit", 1_000))));
+    // What nobody waits for takes no room.
+    peer.connection.cancel(peer.now, waiting[0].id());
+    let again = peer.start(&ListPrompts::after(&cursor));
+    assert!(peer.connection.start(peer.now, &ListTools::new(), CallOptions::new()).is_err());
+    for call in [&waiting[1], &again] {
+        peer.connection.cancel(peer.now, call.id());
+    }
+    peer.start(&ListTools::new());
+    assert_eq!(method(&peer.one()), "tools/list");
+}

@@ -42,7 +42,7 @@ fn log_messages_and_notifications_reach_the_application() {
     peer.says("{'jsonrpc':'2.0','method':'notifications/message','params':{'level':'loud','data':1}}");
     let outputs = peer.drain();
     let [
-        Output::Event(Event::Log(log)),
+        Output::Event(Event::Log(_, log)),
         Output::Event(Event::Notification { method, params: None }),
         Output::Event(Event::Notification { params: Some(params), .. }),
         Output::Event(Event::Diagnostic(_)),
@@ -54,6 +54,29 @@ fn log_messages_and_notifications_reach_the_application() {
     assert_eq!(method, "notifications/tools/list_changed");
     assert_eq!(params.get(), "{\"z\":1}");
     assert!(peer.written().is_empty());
+}
+
+/// LOG-04: a message on the stream that everything comes on is one of the call on its way, where there is only one.
+#[test]
+fn a_log_message_is_of_the_only_call_there_is() {
+    let message = "{'jsonrpc':'2.0','method':'notifications/message','params':{'level':'error','data':1}}";
+    for mut peer in [Peer::modern(), Peer::legacy()] {
+        let logged = |peer: &mut Peer| {
+            peer.says(message);
+            peer.drain().into_iter().find_map(|output| match output {
+                Output::Event(Event::Log(call, _)) => Some(call),
+                _ => None,
+            })
+        };
+        assert_eq!(logged(&mut peer), Some(None));
+        let first = peer.start(&CallTool::new("a"));
+        let line = peer.one();
+        assert_eq!(logged(&mut peer), Some(Some(first.id())));
+        let second = peer.start(&CallTool::new("b"));
+        assert_eq!(logged(&mut peer), Some(None));
+        peer.result(&line, "{'content':[]}");
+        assert_eq!(logged(&mut peer), Some(Some(second.id())));
+    }
 }
 
 /// META-11, LOG-02

@@ -2,6 +2,9 @@
 
 use super::*;
 use crate::client::ListPrompts;
+use crate::error::Full;
+use crate::model::prompts::ListPromptsResult;
+use crate::model::tools::ListToolsResult;
 
 fn said(what: &str) -> String {
     format!(
@@ -10,7 +13,11 @@ fn said(what: &str) -> String {
 }
 
 fn peer() -> Peer {
-    let mut peer = Peer::new(config());
+    peer_with(config())
+}
+
+fn peer_with(config: Config) -> Peer {
+    let mut peer = Peer::new(config);
     let probe = peer.one();
     peer.result(&probe, &said("'tools':{}"));
     peer.events();
@@ -87,4 +94,95 @@ fn a_client_that_closes_asks_for_nothing() {
     assert!(matches!(peer.take(&call), Err(CallError::Broken { .. })));
     peer.none();
     peer.is_empty();
+}
+
+/// The question is a call like others: it has a place, or is not asked.
+#[test]
+fn the_question_for_an_introduction_has_its_place_among_calls() {
+    let limits = Limits { in_flight: 2, ..Limits::default() };
+    let full = CallError::Full(Full::new("in_flight", 2));
+    let mut peer = peer_with(config().limits(limits));
+    peer.wait(1);
+    let (tools, listed) = peer.start(&ListTools::new());
+    let refused = peer.http.start(peer.now, &ListPrompts::new(), CallOptions::new()).map(drop);
+    assert_eq!(refused, Err(full.clone()));
+    peer.none();
+    peer.result(&listed, "{'tools':[]}");
+    peer.take(&tools).unwrap();
+    let (prompts, asked) = peer.start(&ListPrompts::new());
+    let refused = peer.http.start(peer.now, &ListTools::new(), CallOptions::new()).map(drop);
+    assert_eq!((refused, asked.method().as_str()), (Err(full), "server/discover"));
+    peer.result(&asked, &said("'tools':{},'prompts':{}"));
+    let sent = peer.one();
+    peer.result(&sent, "{'prompts':[]}");
+    peer.take(&prompts).unwrap();
+    peer.is_empty();
+}
+
+/// A call that waits for a question which waits for a user itself, and a call that does not.
+fn held() -> (Peer, Pending<ListPromptsResult>, Sent, (Pending<ListToolsResult>, Sent)) {
+    let mut peer = peer_with(config().authorize(true));
+    peer.wait(1);
+    let (call, asked) = peer.start(&ListPrompts::new());
+    let tools = peer.start(&ListTools::new());
+    peer.refuse(&asked, 401);
+    (peer, call, asked, tools)
+}
+
+/// AUTH-05: the time of those that wait for it stands still as its own does, whenever they began, and that of others
+/// goes on.
+#[test]
+fn calls_wait_with_an_introduction_that_waits_for_authorization() {
+    let (mut peer, call, asked, (tools, listed)) = held();
+    let later = peer.http.start(peer.now, &ListPrompts::new(), CallOptions::new()).unwrap();
+    peer.wait(59_999);
+    peer.result(&listed, "{'tools':[]}");
+    peer.take(&tools).unwrap();
+    let (timed, _) = peer.start(&ListTools::new());
+    peer.wait(60_000);
+    assert!(matches!(peer.take(&timed), Err(CallError::TimedOut { .. })));
+    assert!(peer.http.take(&call).is_none() && peer.http.take(&later).is_none());
+    let again = peer.repeat(&asked);
+    peer.result(&again, &said("'tools':{},'prompts':{}"));
+    for sent in peer.sent() {
+        peer.result(&sent, "{'prompts':[]}");
+    }
+    assert!(peer.take(&call).is_ok() && peer.take(&later).is_ok());
+    peer.wait(1_000);
+    peer.is_empty();
+}
+
+/// AUTH-05: what it was refused for is what those hear that waited for it, and not what an older introduction said.
+#[test]
+fn calls_hear_why_an_introduction_was_refused() {
+    let (mut peer, call, asked, (tools, listed)) = held();
+    peer.give_up(&asked);
+    let error = peer.take(&call).unwrap_err();
+    assert!(matches!(&error, CallError::Unauthorized { reason, .. } if reason == "no grant"), "{error}");
+    peer.result(&listed, "{'tools':[]}");
+    peer.take(&tools).unwrap();
+    peer.is_empty();
+}
+
+/// Nobody need sign in for an introduction that nobody waits for any more, in whichever way that came to be.
+#[test]
+fn an_introduction_that_nobody_waits_for_is_not_held() {
+    for cancelled in [false, true] {
+        let (mut peer, call, asked, (tools, listed)) = held();
+        let options = CallOptions::new().max(Duration::from_secs(1));
+        let later = peer.http.start(peer.now, &ListPrompts::new(), options).unwrap();
+        peer.result(&listed, "{'tools':[]}");
+        peer.take(&tools).unwrap();
+        peer.http.cancel(peer.now, call.id());
+        assert!(peer.http.is_held(asked.exchange), "somebody still waits");
+        if cancelled {
+            peer.http.cancel(peer.now, later.id());
+        } else {
+            peer.wait(601_000);
+        }
+        assert!(!peer.http.is_held(asked.exchange));
+        assert!(peer.take(&call).is_err() && peer.take(&later).is_err());
+        peer.none();
+        peer.is_empty();
+    }
 }

@@ -29,7 +29,7 @@ fn notifications_come_before_the_response() {
     let events = peer.events();
     let expected = Progress { progress: 1.0, total: None, message: None };
     assert!(
-        matches!(&events[..], [Event::Progress(id, it), Event::Log(_), Event::Settled(_)] if *id == call.id() && *it == expected)
+        matches!(&events[..], [Event::Progress(id, it), Event::Log(Some(of), _), Event::Settled(_)] if *id == call.id() && of == id && *it == expected)
     );
 }
 
