@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::node::{Id, Keyword, Node, Resource};
 use super::value::Value;
-use super::{Dialect, Schema, SchemaError, keywords, resolve};
+use super::{Dialect, Schema, SchemaError, keywords, resolve, uri};
 use crate::limits::Limits;
 use crate::text::excerpt;
 
@@ -21,6 +21,7 @@ pub(super) fn compile(text: &str, limits: &Limits) -> Result<Schema, SchemaError
         nodes: Vec::new(),
         places: BTreeMap::new(),
         resources: alloc::vec![Resource::default()],
+        named: BTreeMap::new(),
         references: Vec::new(),
         room: limits.schema_patterns,
     };
@@ -99,6 +100,8 @@ pub(super) struct Compiler<'d> {
     /// Subschemas by where they stand.
     pub(super) places: BTreeMap<String, Id>,
     pub(super) resources: Vec<Resource>,
+    /// Those of them that have a name, by it.
+    pub(super) named: BTreeMap<String, usize>,
     pub(super) references: Vec<Reference>,
     /// What further patterns may take.
     pub(super) room: usize,
@@ -152,11 +155,19 @@ impl Compiler<'_> {
                 Some(anchor) if self.dialect == Dialect::Draft7 && !anchor.is_empty() => {
                     self.anchor(id, place, "$id", anchor, false)?;
                 }
-                _ if place.path.is_empty() => {}
+                _ if place.path.is_empty() => {
+                    if let Some(document) = self.resources.first_mut() {
+                        document.uri = uri::split(named).0.into();
+                        self.named.insert(document.uri.clone(), 0);
+                    }
+                }
                 _ => {
+                    let base = self.resources.get(place.resource).map_or("", |resource| &*resource.uri);
+                    let uri = uri::join(base, uri::split(named).0);
                     place.resource = self.resources.len();
                     let (path, root) = (place.path.clone(), id);
-                    self.resources.push(Resource { path, root, ..Resource::default() });
+                    self.named.entry(uri.clone()).or_insert(place.resource);
+                    self.resources.push(Resource { uri, path, root, ..Resource::default() });
                     if let Some(node) = self.nodes.get_mut(id) {
                         node.resource = place.resource;
                     }

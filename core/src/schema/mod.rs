@@ -28,6 +28,7 @@ mod report;
 mod resolve;
 #[cfg(test)]
 mod tests;
+mod uri;
 mod value;
 
 use alloc::string::String;

@@ -24,6 +24,8 @@ pub(super) struct Node {
 /// A part of a document that references are relative to.
 #[derive(Default)]
 pub(super) struct Resource {
+    /// What other parts call it: its `$id`, as it reads from where it stands. Empty for a document without one.
+    pub(super) uri: String,
     /// Where it stands, as a JSON pointer.
     pub(super) path: String,
     pub(super) root: Id,

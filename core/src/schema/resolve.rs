@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use super::SchemaError;
 use super::compile::{Compiler, Place, Reference};
 use super::node::{Id, Keyword, Node, Resource};
+use super::uri;
 use crate::text::excerpt;
 
 /// Resolves all references, and those in what they lead to.
@@ -16,8 +17,9 @@ pub(super) fn resolve(compiler: &mut Compiler<'_>) -> Result<(), SchemaError> {
         let target = target(compiler, &reference)?;
         let keyword = match reference.keyword {
             "$dynamicRef" => {
-                let name = reference.uri.strip_prefix('#').and_then(decode);
-                let resource = compiler.resources.get(reference.place.resource);
+                let name = uri::split(&reference.uri).1.and_then(decode);
+                let part = compiler.nodes.get(target).map(|node| node.resource);
+                let resource = part.and_then(|part| compiler.resources.get(part));
                 // Only what has a dynamic anchor can be replaced by another one.
                 let name = name.filter(|name| {
                     resource.is_some_and(|resource| resource.dynamic.get(name) == Some(&target))
@@ -38,16 +40,18 @@ pub(super) fn resolve(compiler: &mut Compiler<'_>) -> Result<(), SchemaError> {
 fn target(compiler: &mut Compiler<'_>, reference: &Reference) -> Result<Id, SchemaError> {
     let Reference { place, keyword, uri, .. } = reference;
     let error = |reason: String| place.error(keyword, reason);
-    let Some(fragment) = uri.strip_prefix('#') else {
+    let nowhere = || error(format!("`{}` leads nowhere", excerpt(uri)));
+    let (document, fragment) = uri::split(uri);
+    let part = if document.is_empty() { Some(place.resource) } else { named(compiler, place, document) };
+    let Some(part) = part else {
         let reason = format!(
-            "`{}` leads to another document; only references that begin with `#` are followed",
+            "`{}` leads to another document; only what is in this one is referred to, since none is fetched",
             excerpt(uri)
         );
         return Err(error(reason));
     };
-    let nowhere = || error(format!("`{}` leads nowhere", excerpt(uri)));
-    let fragment = decode(fragment).ok_or_else(nowhere)?;
-    let resource = compiler.resources.get(place.resource).ok_or_else(nowhere)?;
+    let fragment = decode(fragment.unwrap_or_default()).ok_or_else(nowhere)?;
+    let resource = compiler.resources.get(part).ok_or_else(nowhere)?;
     if fragment.is_empty() {
         return Ok(resource.root);
     }
@@ -60,7 +64,13 @@ fn target(compiler: &mut Compiler<'_>, reference: &Reference) -> Result<Id, Sche
     }
     // Below no keyword that holds schemas, but what is referred to as a schema is one.
     let schema = compiler.document.at(&path).ok_or_else(nowhere)?;
-    compiler.schema(schema, Place { path, resource: place.resource, depth: 0 })
+    compiler.schema(schema, Place { path, resource: part, depth: 0 })
+}
+
+/// The part of the document that is called so from a place.
+fn named(compiler: &Compiler<'_>, place: &Place, document: &str) -> Option<usize> {
+    let base = &*compiler.resources.get(place.resource)?.uri;
+    compiler.named.get(&uri::join(base, document)).copied()
 }
 
 /// Takes the percent-encoding off a fragment.

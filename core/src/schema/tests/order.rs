@@ -36,8 +36,7 @@ fn an_unsupported_dialect_is_refused_by_name() {
 /// SCHEMA-12, SCHEMA-14, SCHEMA-16, B58: nothing is fetched, and nothing passes unchecked.
 #[test]
 fn a_reference_to_another_document_is_refused() {
-    for uri in
-        ["https://schemas.example/x.json", "file:///etc/passwd", "other.json", "http://127.0.0.1/#/a", ""]
+    for uri in ["https://schemas.example/x.json", "file:///etc/passwd", "other.json", "http://127.0.0.1/#/a"]
     {
         let error = refused(&format!(r#"{{"properties":{{"a":{{"$ref":"{uri}"}}}}}}"#));
         assert!(

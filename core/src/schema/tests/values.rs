@@ -192,3 +192,26 @@ fn patterns_are_those_of_ecma_262() {
         fault(&text, &format!("\"{no}\""));
     }
 }
+
+/// SCHEMA-01: a part of the document may be referred to by its `$id`, read from where it stands, and so may the whole.
+#[test]
+fn a_part_of_the_document_is_referred_to_by_its_name() {
+    let parts = r#"{"$id":"https://a.example/dir/root.json","$defs":{
+        "one":{"$id":"one.json","$defs":{"low":{"$anchor":"low","minimum":5}},"type":"integer"},
+        "two":{"$id":"https://b.example/","type":"string"}
+    },"properties":{"a":{"$ref":"one.json"},"b":{"$ref":"https://a.example/dir/one.json#low"},
+        "c":{"$ref":"https://b.example/"},"d":{"$ref":"root.json#/$defs/one/$defs/low"},"e":{"$ref":""}}}"#;
+    let schema = schema(parts);
+    for (value, fits) in [
+        (r#"{"a":1,"b":5,"c":"x","d":6,"e":{"a":1}}"#, true),
+        (r#"{"a":"x"}"#, false),
+        (r#"{"b":4}"#, false),
+        (r#"{"c":1}"#, false),
+        (r#"{"d":4}"#, false),
+        (r#"{"e":{"a":"x"}}"#, false),
+    ] {
+        assert_eq!(schema.check(value, "value").is_ok(), fits, "{value}");
+    }
+    let elsewhere = r#"{"$defs":{"a":{"$id":"a.json"}},"$ref":"b.json"}"#;
+    assert!(refused(elsewhere).contains("another document"));
+}
