@@ -1,9 +1,14 @@
 //! What clients can be told of besides their own requests.
 
+mod task;
+
 use crate::backlog::News;
 use alloc::sync::Arc;
 
-/// Something of the server has changed. Says that, and not what it is now: whoever wants to know asks.
+pub use self::task::TaskChange;
+
+/// Something of the server has changed. Says that, and not what it is now: whoever wants to know asks. Only a task is
+/// told with all that is known of it.
 ///
 /// <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions>
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,6 +22,8 @@ pub enum Change {
     Resources,
     /// The resource at this URI.
     Resource(Arc<str>),
+    /// A task, which lives where it runs: for those who listen there, and not for others (TASK-50).
+    Task(TaskChange),
 }
 
 impl Change {
@@ -27,6 +34,7 @@ impl Change {
             Self::Prompts => "notifications/prompts/list_changed",
             Self::Resources => "notifications/resources/list_changed",
             Self::Resource(_) => "notifications/resources/updated",
+            Self::Task(_) => "notifications/tasks",
         }
     }
 
@@ -42,12 +50,16 @@ const ENVELOPE: usize = 160;
 
 impl News for Change {
     fn is_repeated_by(&self, later: &Self) -> bool {
-        self == later
+        match (self, later) {
+            (Self::Task(task), Self::Task(later)) => task.id() == later.id(),
+            _ => self == later,
+        }
     }
 
     fn size(&self) -> usize {
         match self {
             Self::Resource(uri) => ENVELOPE + uri.len(),
+            Self::Task(task) => ENVELOPE + task.size(),
             _ => ENVELOPE,
         }
     }

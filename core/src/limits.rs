@@ -191,9 +191,9 @@ pub struct Limits {
     /// [`notification_bytes`](Self::notification_bytes) more; a further one is refused, over HTTP with 503. A
     /// client on HTTP also needs [`connections`](Self::connections) for them.
     pub listens: usize,
-    /// Resources that one subscription, or one legacy session, may watch. Default 1,024; more are refused.
+    /// Resources that one subscription, or one legacy session, may watch, and as many tasks. Default 1,024; more are refused.
     pub watched: usize,
-    /// The length of their URIs together. Default 64 KiB; more are refused.
+    /// The length of their URIs together, and of the ids of tasks. Default 64 KiB; more are refused.
     pub watched_bytes: usize,
     /// Redirects followed for one request, always to the same origin. Default 3.
     pub redirects: usize,

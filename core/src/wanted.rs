@@ -19,6 +19,8 @@ pub struct Wanted {
     pub resources: bool,
     /// Single resources.
     pub watched: Watched,
+    /// Single tasks, by their ids.
+    pub tasks: Watched,
 }
 
 impl Wanted {
@@ -34,15 +36,16 @@ impl Wanted {
             Change::Prompts => self.prompts,
             Change::Resources => self.resources,
             Change::Resource(uri) => self.watched.covers(uri),
+            Change::Task(task) => self.tasks.has(task.id()),
         }
     }
 }
 
-/// Resources that somebody watches, by URI. Clones share what they hold.
+/// Resources that somebody watches, by URI, or tasks by id. Clones share what they hold.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Watched(Option<Arc<BTreeSet<Arc<str>>>>);
 
-/// Prints how many they are: URIs may hold secrets.
+/// Prints how many they are: URIs may hold secrets, and ids of tasks are some.
 impl fmt::Debug for Watched {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Watched({})", self.len())
@@ -61,7 +64,12 @@ impl Watched {
         self.0.as_ref().is_some_and(|uris| at_or_above(uri).any(|uri| uris.contains(uri)))
     }
 
-    /// Their URIs, in the order of the alphabet.
+    /// Whether exactly this is one of them.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.as_ref().is_some_and(|names| names.contains(name))
+    }
+
+    /// Their URIs or ids, in the order of the alphabet.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<str>> {
         self.0.iter().flat_map(|uris| uris.iter())
     }

@@ -48,7 +48,7 @@ macro_rules! parity {
             tasks: a_call_goes_on_as_a_task, who_knows_no_tasks_gets_a_plain_answer, a_task_asks_its_client,
                 a_task_can_be_cancelled, tasks_fail_as_calls_do, tasks_report_by_their_status,
                 a_task_is_its_callers_alone, tasks_live_as_long_as_they_can_be_reached, stopping_ends_tasks,
-                a_task_that_takes_too_long_fails, tasks_are_bounded, hooks_are_around_the_request;
+                a_task_that_takes_too_long_fails, tasks_are_bounded, who_listens_to_a_task_hears_its_end, hooks_are_around_the_request;
             answers: one_set_of_handlers_serves_both_eras, handlers_may_block, what_is_asked_together_is_answered_together,
                 what_has_no_handler_is_not_declared, failures_of_handlers_are_not_told, what_is_taken_back_is_dropped,
                 abandoning_a_call_drops_what_it_asks, roots_may_change, waiting_is_steered_by_the_application,

@@ -389,7 +389,7 @@ impl Config {
 
     /// Whether there is anything to listen for.
     pub(super) fn listens(&self) -> bool {
-        self.subscriptions || self.changes != ListChanges::default()
+        self.subscriptions || self.tasks || self.changes != ListChanges::default()
     }
 
     /// What the server declares to clients of this era over this transport.

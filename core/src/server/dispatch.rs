@@ -267,7 +267,8 @@ fn plan_own(
             Ok(Plan::Unwatch(find::uri(params)?))
         }
         (Era::Modern, "subscriptions/listen") if config.listens() && delivered => {
-            subscription::honoured(&view, jsonrpc::decode(request.params, "params")?).map(Plan::Listen)
+            let wanted = jsonrpc::decode(request.params, "params")?;
+            subscription::honoured(&view, wanted, &params.meta).map(Plan::Listen)
         }
         (_, "completion/complete") if config.completions => call(find::completion(&view, params)),
         (Era::Modern, method) if config.tasks && tasks::METHODS.contains(&method) => {

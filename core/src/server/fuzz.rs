@@ -25,10 +25,10 @@ use crate::error::ErrorObject;
 use crate::head::{BodyLength, End, RequestHead};
 use crate::limits::Limits;
 use crate::model::{
-    CallToolResult, CreateTaskResult, ElicitRequestFormParams, ElicitRequestParams, ElicitationSchema,
-    Implementation, InputRequest, InputRequiredResult, Json, LoggingLevel, LoggingMessageNotificationParams,
-    Prompt, PromptArgument, ReadResourceResult, Resource, ResourceTemplate, Task, TaskSupport,
-    TextResourceContents, Tool,
+    CallToolResult, CreateTaskResult, DetailedTask, ElicitRequestFormParams, ElicitRequestParams,
+    ElicitationSchema, Implementation, InputRequest, InputRequiredResult, Json, LoggingLevel,
+    LoggingMessageNotificationParams, Prompt, PromptArgument, ReadResourceResult, Resource, ResourceTemplate,
+    Task, TaskSupport, TextResourceContents, Tool,
 };
 use crate::time::{Duration, Instant, Now};
 use crate::wire::sse::{Decoder, SseItem};
@@ -174,6 +174,10 @@ fn change(choice: u8) -> Change {
         1 => Change::Prompts,
         2 => Change::Resources,
         3 => Change::Resource("f:s".into()),
+        4 => {
+            let task = DetailedTask::new(Task::new("t", "2026-08-01T09:00:00Z"));
+            Change::Task(TaskChange::new(task, u64::from(choice), 1))
+        }
         _ => Change::Resource("f:1/2".into()),
     }
 }
@@ -182,6 +186,7 @@ fn admission(choice: u8) -> Admission {
     match choice % 4 {
         0 => Admission::Full,
         1 => Admission::Refused(ErrorObject::new(7, "e")),
+        2 => Admission::Partly(Wanted { tasks: [Arc::from("t")].into_iter().collect(), ..Wanted::new() }),
         _ => Admission::Granted,
     }
 }

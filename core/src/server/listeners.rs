@@ -11,7 +11,10 @@ use super::exchange::ExchangeId;
 use super::subscription::Admission;
 use crate::change::Change;
 use crate::limits::Limits;
-use crate::wanted::{Wanted, at_or_above};
+use crate::wanted::{Wanted, Watched, at_or_above};
+
+/// Who hears of what has a name.
+type Sets = BTreeMap<Arc<str>, BTreeSet<ExchangeId>>;
 
 /// The open subscriptions of one HTTP server.
 pub struct Listeners {
@@ -19,7 +22,8 @@ pub struct Listeners {
     tools: BTreeSet<ExchangeId>,
     prompts: BTreeSet<ExchangeId>,
     resources: BTreeSet<ExchangeId>,
-    watched: BTreeMap<Arc<str>, BTreeSet<ExchangeId>>,
+    watched: Sets,
+    tasks: Sets,
     most: usize,
 }
 
@@ -29,6 +33,7 @@ impl fmt::Debug for Listeners {
         f.debug_struct("Listeners")
             .field("open", &self.open.len())
             .field("watched", &self.watched.len())
+            .field("tasks", &self.tasks.len())
             .field("most", &self.most)
             .finish_non_exhaustive()
     }
@@ -43,6 +48,7 @@ impl Listeners {
             prompts: BTreeSet::new(),
             resources: BTreeSet::new(),
             watched: BTreeMap::new(),
+            tasks: BTreeMap::new(),
             most: limits.listens,
         }
     }
@@ -59,8 +65,10 @@ impl Listeners {
                 set.insert(exchange);
             }
         }
-        for uri in wanted.watched.iter() {
-            self.watched.entry(Arc::clone(uri)).or_default().insert(exchange);
+        for (sets, names) in self.named(&wanted) {
+            for name in names.iter() {
+                sets.entry(Arc::clone(name)).or_default().insert(exchange);
+            }
         }
         self.open.insert(exchange, wanted);
         Admission::Granted
@@ -72,11 +80,13 @@ impl Listeners {
         for (set, _) in self.lists(&wanted) {
             set.remove(&exchange);
         }
-        for uri in wanted.watched.iter() {
-            let Some(set) = self.watched.get_mut(uri) else { continue };
-            set.remove(&exchange);
-            if set.is_empty() {
-                self.watched.remove(uri);
+        for (sets, names) in self.named(&wanted) {
+            for name in names.iter() {
+                let Some(set) = sets.get_mut(name) else { continue };
+                set.remove(&exchange);
+                if set.is_empty() {
+                    sets.remove(name);
+                }
             }
         }
     }
@@ -93,6 +103,7 @@ impl Listeners {
                 let told: BTreeSet<_> = sets.flatten().copied().collect();
                 told.into_iter().collect()
             }
+            Change::Task(task) => self.tasks.get(task.id()).into_iter().flatten().copied().collect(),
         }
     }
 
@@ -111,6 +122,11 @@ impl Listeners {
         self.open.is_empty()
     }
 
+    /// What is watched by name.
+    fn named<'a>(&mut self, wanted: &'a Wanted) -> [(&mut Sets, &'a Watched); 2] {
+        [(&mut self.watched, &wanted.watched), (&mut self.tasks, &wanted.tasks)]
+    }
+
     fn lists(&mut self, wanted: &Wanted) -> [(&mut BTreeSet<ExchangeId>, bool); 3] {
         [
             (&mut self.tools, wanted.tools),
@@ -123,6 +139,8 @@ impl Listeners {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::change::TaskChange;
+    use crate::model::{DetailedTask, Task};
 
     fn exchange(number: u64) -> ExchangeId {
         ExchangeId::new(number)
@@ -150,6 +168,23 @@ mod tests {
         listeners.remove(exchange(3));
         assert_eq!(told(&listeners, &Change::Tools), [exchange(1)]);
         assert_eq!(told(&listeners, &Change::Resource("a://b/c".into())), [exchange(2)]);
+    }
+
+    /// TASK-50: of a task hears who listens to exactly that one, as long as he does.
+    #[test]
+    fn a_task_concerns_those_who_named_it() {
+        let changed = |id: &str| {
+            let task = DetailedTask::new(Task::new(id, "2026-08-01T09:00:00Z"));
+            Change::Task(TaskChange::new(task, 1, 0))
+        };
+        let mut listeners = Listeners::new(&Limits::default());
+        let tasks = [Arc::from("t"), Arc::from("u")].into_iter().collect();
+        listeners.admit(exchange(1), Wanted { tasks, ..Wanted::default() });
+        listeners.admit(exchange(2), wanted(true, &["t"]));
+        assert_eq!(listeners.told(&changed("t")), [exchange(1)]);
+        assert_eq!(listeners.told(&changed("t/u")), []);
+        listeners.remove(exchange(1));
+        assert!(listeners.told(&changed("t")).is_empty() && listeners.tasks.is_empty());
     }
 
     /// Limits::listens: reached exactly, and passed by one; who ends makes room, and nothing of him is left.

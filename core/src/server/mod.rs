@@ -50,7 +50,7 @@ mod transmit;
 mod uri;
 mod visible;
 
-pub use crate::change::Change;
+pub use crate::change::{Change, TaskChange};
 pub use crate::wanted::{Wanted, Watched};
 pub use asks::{Answer, AskError, AskId, ClientResponse, askable};
 pub use call::{Call, CallId, Progress, WriteResult, missing_capabilities, resource_not_found};

@@ -9,14 +9,15 @@ use serde::ser::SerializeMap;
 use super::call::Progress;
 use super::custom;
 use super::in_flight::Running;
-use crate::change::Change;
+use crate::change::{Change, TaskChange};
 use crate::dialect::Revision;
 use crate::error::ApiMisuse;
 use crate::model::cancellation::CancelledNotificationParams;
 use crate::model::elicitation::ElicitationCompleteNotificationParams;
 use crate::model::encode::{Number, Object};
 use crate::model::logging::{LoggingLevel, LoggingMessageNotificationParams};
-use crate::model::{In, Json, Members};
+use crate::model::meta::SUBSCRIPTION_ID;
+use crate::model::{In, Json, Members, WithMeta};
 use crate::wire::jsonrpc::{self, ProgressToken, RequestId};
 
 /// Appends `notifications/progress` if the client asked for it and it goes forward. `false` when nothing
@@ -94,6 +95,21 @@ pub(super) fn elicitation_complete(
 ) -> Result<(), ApiMisuse> {
     let params = ElicitationCompleteNotificationParams::new(elicitation);
     jsonrpc::write_notification(out, "notifications/elicitation/complete", Some(&In(revision, &params)))
+}
+
+/// Appends the notification of a task that has changed, with all that is known of it (TASK-50).
+///
+/// <https://modelcontextprotocol.io/extensions/tasks/overview>
+pub(super) fn task(
+    change: &TaskChange,
+    subscription: &RequestId,
+    revision: Revision,
+    out: &mut Vec<u8>,
+) -> Result<(), ApiMisuse> {
+    let id = Json::new(subscription).unwrap_or_else(|_| Json::empty_object());
+    let entries = [(SUBSCRIPTION_ID, &id)];
+    let params = WithMeta::new(change.task(), &entries);
+    jsonrpc::write_notification(out, "notifications/tasks", Some(&In(revision, &params)))
 }
 
 /// Appends the notification of a change: within a subscription with its id (SUB-08), in a legacy session

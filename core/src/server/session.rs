@@ -133,6 +133,8 @@ impl SessionState {
             Change::Prompts => config.changes.prompts,
             Change::Resources => config.changes.resources,
             Change::Resource(uri) => config.subscriptions && self.watched.covers(uri),
+            // Tasks of the extension are none of the legacy era's (TASK-64).
+            Change::Task(_) => false,
         };
         self.initialized && published
     }

@@ -3,7 +3,7 @@
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions>
 
 use alloc::boxed::Box;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -12,6 +12,7 @@ use super::notify;
 use super::principal::Principal;
 use super::refusal::Refusal;
 use super::session::ClientDetails;
+use super::tasks;
 use super::uri;
 use super::visible::{View, Viewer};
 use crate::backlog::Backlog;
@@ -20,7 +21,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::Revision;
 use crate::error::{ApiMisuse, ErrorObject, code};
 use crate::limits::Limits;
-use crate::model::meta::{SERVER_INFO, SUBSCRIPTION_ID};
+use crate::model::meta::{RequestMeta, SERVER_INFO, SUBSCRIPTION_ID};
 use crate::model::result::EmptyResult;
 use crate::model::subscriptions::{
     SubscriptionFilter, SubscriptionsAcknowledgedNotificationParams, SubscriptionsListenRequestParams,
@@ -49,6 +50,8 @@ pub struct Listen {
 pub enum Admission {
     /// Yes. Changes that are published from now on reach the listener.
     Granted,
+    /// Yes, for so much of what is wanted. The same of that.
+    Partly(Wanted),
     /// As many listen as [`Limits::listens`](crate::limits::Limits::listens) allows. Over HTTP this is
     /// answered 503.
     Full,
@@ -104,6 +107,11 @@ impl Subscription {
         self.wanted.covers(change) && sees
     }
 
+    /// It is let in for so much.
+    pub(super) fn narrow(&mut self, wanted: Wanted) {
+        self.wanted = wanted;
+    }
+
     pub(super) fn revision(&self) -> Revision {
         self.revision
     }
@@ -116,6 +124,10 @@ impl Subscription {
         filter.prompts_list_changed = honoured(self.wanted.prompts);
         filter.resources_list_changed = honoured(self.wanted.resources);
         filter.resource_subscriptions = self.wanted.watched.iter().map(|uri| uri.to_string()).collect();
+        if !self.wanted.tasks.is_empty() {
+            let ids: Vec<&str> = self.wanted.tasks.iter().map(|id| &**id).collect();
+            filter.extra.extend(Json::new(&ids).ok().map(|ids| (TASK_IDS.into(), ids)));
+        }
         let params = SubscriptionsAcknowledgedNotificationParams::new(filter);
         let id = self.id();
         let entries = [(SUBSCRIPTION_ID, &id)];
@@ -126,7 +138,10 @@ impl Subscription {
 
     /// Appends what tells of `change`.
     pub(super) fn write(&self, change: &Change, out: &mut Vec<u8>) -> Result<(), ApiMisuse> {
-        notify::change(change, Some(&self.request), out)
+        match change {
+            Change::Task(task) => notify::task(task, &self.request, self.revision, out),
+            change => notify::change(change, Some(&self.request), out),
+        }
     }
 
     /// Appends the result that ends it in good order (SUB-13, SUB-14).
@@ -181,8 +196,15 @@ impl Waiting {
 
 /// What of a request's filter the server honours. What it does not support, and resources that are not there, are
 /// left out (SUB-06); a filter that is too large is refused.
-pub(super) fn honoured(view: &View<'_>, params: SubscriptionsListenRequestParams) -> Result<Wanted, Refusal> {
-    let (config, filter) = (view.config, params.notifications);
+/// Which tasks there are for whom, their table knows.
+pub(super) fn honoured(
+    view: &View<'_>,
+    params: SubscriptionsListenRequestParams,
+    meta: &RequestMeta<'_>,
+) -> Result<Wanted, Refusal> {
+    let (config, mut filter) = (view.config, params.notifications);
+    let tasks = filter.extra.remove(TASK_IDS).filter(|_| config.tasks);
+    let tasks = tasks.map_or_else(|| Ok(Watched::new()), |ids| task_ids(config, &ids, meta))?;
     let asked = |flag: Option<bool>| flag == Some(true);
     let mut watched = Watched::new();
     let resources = filter.resource_subscriptions.into_iter().filter(|_| config.subscriptions);
@@ -200,14 +222,35 @@ pub(super) fn honoured(view: &View<'_>, params: SubscriptionsListenRequestParams
         prompts: config.changes.prompts && asked(filter.prompts_list_changed),
         resources: config.changes.resources && asked(filter.resources_list_changed),
         watched,
+        tasks,
     })
+}
+
+/// The member of a filter that names tasks.
+const TASK_IDS: &str = "taskIds";
+
+/// TASK-51, TASK-52
+fn task_ids(config: &Config, ids: &Json, meta: &RequestMeta<'_>) -> Result<Watched, Refusal> {
+    if ids.get() == "null" {
+        return Ok(Watched::new());
+    }
+    let ids: Vec<String> = jsonrpc::decode_at(ids.get(), "params.notifications.taskIds")?;
+    if !tasks::are_declared(meta) {
+        return Err(tasks::undeclared());
+    }
+    let mut watched = Watched::new();
+    match ids.into_iter().all(|id| watched.insert(id.into(), &config.limits)) {
+        true => Ok(watched),
+        false => Err(too_many_watched(&config.limits)),
+    }
 }
 
 /// More resources are named than one client may watch.
 pub(super) fn too_many_watched(limits: &Limits) -> Refusal {
     let (most, bytes) = (limits.watched, limits.watched_bytes);
-    let message =
-        alloc::format!("more than {most} resources are watched, or more than {bytes} bytes of URIs");
+    let message = alloc::format!(
+        "more than {most} resources or tasks are watched, or more than {bytes} bytes of their names"
+    );
     Refusal::plain(code::INVALID_PARAMS, message)
 }
 

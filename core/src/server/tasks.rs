@@ -22,12 +22,14 @@ pub(super) use self::request::{METHODS, are_declared, undeclared};
 pub use self::request::{TaskAction, TaskAnswer, TaskOwner, TaskRequest};
 use super::asks::{Answer, AskError, AskId};
 use super::refusal;
+use crate::change::TaskChange;
 use crate::dialect::Revision;
 use crate::entropy::{Entropy, Seed};
 use crate::error::{ErrorObject, Full, code};
 use crate::limits::Limits;
 use crate::model::{GetTaskResult, InputRequest, Json, Task};
 use crate::time::{Duration, Instant, Now};
+use crate::wanted::Watched;
 
 /// How often clients are asked to look, unless the task says it itself.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -105,6 +107,8 @@ pub enum TaskOutput {
     Answered(TaskKey, AskId, Answer),
     /// The handler of the task should stop: its client has taken it back, its time is over, or the server stops.
     Stop(TaskKey),
+    /// A task that somebody listens to is different now. For all who listen, in this order.
+    Changed(TaskChange),
 }
 
 /// The tasks of one server. Prints how many there are.
@@ -116,6 +120,8 @@ pub struct Tasks {
     outputs: VecDeque<TaskOutput>,
     entropy: Entropy,
     last: u64,
+    /// Changes that were told.
+    told: u64,
     held: usize,
     limits: Limits,
 }
@@ -139,6 +145,7 @@ impl Tasks {
             outputs: VecDeque::new(),
             entropy: Entropy::new(seed),
             last: 0,
+            told: 0,
             held: 0,
             limits: limits.clone(),
         }
@@ -276,6 +283,36 @@ impl Tasks {
         Ok(TaskAnswer::Acknowledged)
     }
 
+    /// Which of these tasks there are for somebody who wants to listen (TASK-51): from now on
+    /// [`Changed`](TaskOutput::Changed) tells of them.
+    pub fn listen(&mut self, now: Now, owner: &TaskOwner, wanted: &Watched) -> Watched {
+        self.handle_timeout(now);
+        let is_there = |id: &&Arc<str>| match self.find(owner, id).and_then(|key| self.tasks.get_mut(&key)) {
+            Some(entry) => {
+                entry.told = true;
+                true
+            }
+            None => false,
+        };
+        wanted.iter().filter(is_there).cloned().collect()
+    }
+
+    /// Tells how far these are, for whoever was just let in: also what changed before.
+    pub fn announce(&mut self, wanted: &Watched) {
+        for id in wanted.iter() {
+            if let Some(key) = self.ids.get(id).copied() {
+                self.tell(key);
+            }
+        }
+    }
+
+    fn tell(&mut self, key: TaskKey) {
+        let Some(entry) = self.tasks.get(&key).filter(|entry| entry.told) else { return };
+        self.told += 1;
+        let change = TaskChange::new(entry.detail(), self.told, entry.size());
+        self.outputs.push_back(TaskOutput::Changed(change));
+    }
+
     /// Forgets a task that its client has not been told of. Its handler should stop.
     pub fn abandon(&mut self, key: TaskKey) {
         let running = self.tasks.get(&key).is_some_and(Entry::is_running);
@@ -374,6 +411,7 @@ impl Tasks {
         self.held = self.held - size + entry.size();
         self.looks.remove(&(look, key));
         self.looks.insert((entry.next_look(), key));
+        self.tell(key);
         Some(changed)
     }
 

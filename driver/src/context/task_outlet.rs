@@ -6,7 +6,7 @@ use std::time::Duration;
 use mcp_proto::error::{ErrorObject, Full, code};
 use mcp_proto::model::{CreateTaskResult, InputRequest, Json, LoggingMessageNotificationParams};
 use mcp_proto::server::{
-    AskError, AskId, Call, CallId, Config, Progress, TaskKey, TaskOptions, TaskOwner, WriteResult,
+    AskError, AskId, Call, CallId, Config, Principal, Progress, TaskKey, TaskOptions, TaskOwner, WriteResult,
 };
 use mcp_proto::time::Now;
 use serde::Deserialize;
@@ -45,7 +45,8 @@ impl TaskOutlet {
         state: &Arc<CallState>,
         options: TaskOptions,
     ) -> Result<CreateTaskResult, Full> {
-        let owner = owner(&self.call, &*self.request);
+        let principal = self.call.principal().map(|principal| &**principal);
+        let owner = owner(principal, self.connection());
         let (key, task) = self.tasks().begin(self.now(), owner, options, state)?;
         // Only a handler begins one, and once.
         let _ = self.task.set(key);
@@ -80,10 +81,10 @@ impl TaskOutlet {
     }
 }
 
-/// Whose the tasks of a call are.
-pub(crate) fn owner(call: &Call, outlet: &dyn Outlet) -> TaskOwner {
-    let owner = TaskOwner::new(call.principal().map(|principal| &*principal.subject));
-    match outlet.connection() {
+/// Whose tasks are those of this principal, on this byte stream if it is one.
+pub(crate) fn owner(principal: Option<&Principal>, connection: Option<u64>) -> TaskOwner {
+    let owner = TaskOwner::new(principal.map(|principal| &*principal.subject));
+    match connection {
         Some(connection) => owner.on(connection),
         None => owner,
     }

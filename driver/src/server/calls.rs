@@ -131,7 +131,8 @@ pub(crate) fn launch(state: &Arc<CallState>, responder: Responder) -> Option<Box
             Target::Protocol(_) => responder.proceed(),
             Target::Task(request) => {
                 let outlet = state.outlet();
-                let owner = owner(state.call(), outlet);
+                let principal = state.call().principal().map(|principal| &**principal);
+                let owner = owner(principal, outlet.connection());
                 match outlet.tasks().handle_request(outlet.now(), &owner, request) {
                     Ok(answer) => responder.respond(answer),
                     Err(error) => responder.fail(error),

@@ -8,6 +8,7 @@ use mcp_proto::server::{Admission, Item, Listen, Viewer, Visibility};
 use super::registry::Registry;
 use super::{Server, Shared};
 use crate::bus::Bus;
+use crate::context::owner;
 use crate::hook;
 use crate::runtime::Runtime;
 
@@ -82,8 +83,19 @@ impl<R: Runtime> Server<R> {
 }
 
 impl<R: Runtime> Shared<R> {
-    /// Whether somebody may listen, as far as the application decides it. Call it with no lock held.
-    pub(crate) fn admit(&self, listen: &Listen) -> Admission {
+    /// Whether somebody may listen, and to what; `connection` is the byte stream that he is on. Call it with no lock held.
+    pub(crate) fn admit(&self, listen: &Listen, connection: Option<u64>) -> Admission {
+        let admission = self.ask_application(listen);
+        if admission != Admission::Granted || listen.wanted.tasks.is_empty() {
+            return admission;
+        }
+        let owner = owner(listen.principal.as_deref(), connection);
+        let mut wanted = listen.wanted.clone();
+        wanted.tasks = self.tasks.listen(self.runtime.now(), &owner, &wanted.tasks);
+        Admission::Partly(wanted)
+    }
+
+    fn ask_application(&self, listen: &Listen) -> Admission {
         let Some(hook) = &self.on_listen else { return Admission::Granted };
         let mut admission = Admission::Refused(ErrorObject::new(code::INTERNAL, "internal error"));
         hook::call(|| {

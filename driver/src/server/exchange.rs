@@ -26,7 +26,7 @@ use self::http_sse::Source;
 use super::calls::Calls;
 use super::http::HttpService;
 use super::offer::Offer;
-use super::tasks::Board;
+use super::tasks::{Board, tasks_of};
 use crate::context::{CallState, Outlet, Report, Tell};
 use crate::custom::Notification;
 use crate::deprecated::Deprecated;
@@ -357,7 +357,9 @@ impl<R: Runtime> ExchangeHandle<R> {
                     true => self.service.admit(self.id, listen),
                     false => Admission::Full,
                 };
+                let tasks = tasks_of(&admission);
                 self.lock().machine.handle_admission(self.service.now(), admission);
+                self.service.shared().tasks.announce(&tasks);
                 self.stay();
             }
             Effect::Cancelled(id) => self.calls.cancel(id),

@@ -210,9 +210,15 @@ impl<R: Runtime> HttpService<R> {
 
     /// Whether an exchange may listen. If so, it is told of changes until it leaves.
     pub(super) fn admit(&self, id: ExchangeId, listen: Listen) -> Admission {
-        match self.shared.admit(&listen) {
-            Admission::Granted => self.listeners().admit(id, listen.wanted),
-            refused => refused,
+        let admission = self.shared.admit(&listen, None);
+        let wanted = match &admission {
+            Admission::Granted => listen.wanted,
+            Admission::Partly(wanted) => wanted.clone(),
+            _ => return admission,
+        };
+        match self.listeners().admit(id, wanted) {
+            Admission::Granted => admission,
+            full => full,
         }
     }
 

@@ -17,7 +17,7 @@ use super::Shared;
 use super::calls::Calls;
 use super::hub::{Member, Membership};
 use super::offer::{Current, Offer};
-use super::tasks::Board;
+use super::tasks::{Board, tasks_of};
 use crate::context::{CallState, Outlet, Report, Tell};
 use crate::custom::Notification;
 use crate::deprecated::Deprecated;
@@ -167,8 +167,10 @@ impl<R: Runtime> Link<R> {
                 self.shared.told(Notification::new(method, params));
             }
             Step::Output(Output::Listen(id, listen)) => {
-                let admission = self.shared.admit(&listen);
+                let admission = self.shared.admit(&listen, Some(self.number));
+                let tasks = tasks_of(&admission);
                 self.lock().machine.handle_admission(self.shared.runtime.now(), id, admission);
+                self.shared.tasks.announce(&tasks);
             }
             Step::Output(_) => {}
         }

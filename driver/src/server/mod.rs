@@ -512,8 +512,9 @@ impl<R: Runtime> Server<R> {
         // On a byte stream a task is only there for whoever is at its other end, whatever its id is.
         #[cfg(not(any(feature = "http", feature = "seal")))]
         let seed = mcp_proto::entropy::Seed::new([0; 32]);
+        let hub = Arc::<Hub>::default();
         let shared = Shared {
-            tasks: Board::new(&self.runtime, &config.limits, seed),
+            tasks: Board::new(&self.runtime, &config.limits, seed, hub.clone()),
             connections: AtomicU64::new(0),
             runtime: self.runtime,
             jobs: Jobs::new(&config.limits),
@@ -521,7 +522,7 @@ impl<R: Runtime> Server<R> {
             checks: Jobs::new(&config.limits),
             config,
             live: self.live,
-            hub: Arc::default(),
+            hub,
             on_error: self.on_error,
             on_listen: self.on_listen,
             principal: self.principal,

@@ -11,10 +11,12 @@ use mcp_proto::head::End;
 use mcp_proto::limits::Limits;
 use mcp_proto::model::{InputRequest, Json, Task};
 use mcp_proto::server::{
-    AskError, AskId, TaskAnswer, TaskKey, TaskOptions, TaskOutput, TaskOwner, TaskRequest, Tasks,
+    Admission, AskError, AskId, Change, TaskAnswer, TaskKey, TaskOptions, TaskOutput, TaskOwner, TaskRequest,
+    Tasks, Watched,
 };
 use mcp_proto::time::Now;
 
+use super::hub::Hub;
 use crate::context::CallState;
 use crate::endpoint::{Endpoint, Status};
 use crate::runtime::Runtime;
@@ -32,11 +34,13 @@ pub(crate) struct Board {
     /// Has the time kept for the table, from the first task on.
     keep_time: Mutex<Option<Box<dyn FnOnce(Weak<Board>) + Send>>>,
     timer: WakerSlot,
+    /// Who hears of changes.
+    hub: Arc<Hub>,
     this: Weak<Self>,
 }
 
 impl Board {
-    pub(super) fn new<R: Runtime>(runtime: &R, limits: &Limits, seed: Seed) -> Arc<Self> {
+    pub(super) fn new<R: Runtime>(runtime: &R, limits: &Limits, seed: Seed, hub: Arc<Hub>) -> Arc<Self> {
         let runtime = runtime.clone();
         let timekeeper = move |board| {
             let clock = Arc::new(Clock(board));
@@ -48,6 +52,7 @@ impl Board {
             turn: Turn::default(),
             keep_time: Mutex::new(Some(Box::new(timekeeper))),
             timer: WakerSlot::default(),
+            hub,
             this: this.clone(),
         })
     }
@@ -120,6 +125,18 @@ impl Board {
         self.input(|table| table.handle_request(now, owner, request))
     }
 
+    /// Which of these tasks somebody may listen to.
+    pub(super) fn listen(&self, now: Now, owner: &TaskOwner, wanted: &Watched) -> Watched {
+        self.input(|table| table.listen(now, owner, wanted))
+    }
+
+    /// Tells how far these are, for whoever was let in. In turn, so that nothing older comes after.
+    pub(super) fn announce(&self, wanted: &Watched) {
+        if !wanted.is_empty() {
+            self.input(|table| table.announce(wanted));
+        }
+    }
+
     pub(crate) fn abandon(&self, key: TaskKey) {
         self.input(|table| table.abandon(key));
     }
@@ -166,6 +183,7 @@ impl Board {
                     state.cancel();
                 }
             }
+            TaskOutput::Changed(change) => self.hub.tell(&Change::Task(change)),
             _ => {}
         }
     }
@@ -186,6 +204,14 @@ impl Board {
 impl Drop for Board {
     fn drop(&mut self) {
         self.timer.wake();
+    }
+}
+
+/// The tasks to which somebody is let in.
+pub(super) fn tasks_of(admission: &Admission) -> Watched {
+    match admission {
+        Admission::Partly(wanted) => wanted.tasks.clone(),
+        _ => Watched::new(),
     }
 }
 

@@ -13,11 +13,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use self::client::{Client, KNOWING, UNKNOWING, WAYS, Way, post};
+use self::client::{Client, KNOWING, UNKNOWING, WAYS, Way, meta, post};
 use super::asks::{Nothing, Peer};
 use super::{hosted, limited};
 use crate::kit::Kit;
-use crate::support::{Events, Gate, SOON, Tell, within};
+use crate::support::{Events, Gate, Raw, SOON, Tell, within};
 
 #[derive(Deserialize, JsonSchema)]
 struct Name {
@@ -295,6 +295,54 @@ pub fn a_task_is_its_callers_alone<K: Kit>(_: &str) {
         assert_eq!(by("bob", method, params(task)), never);
     }
     assert_eq!(by("ada", "tasks/get", json!({ "taskId": task }))["result"]["status"], "working");
+    host.end();
+}
+
+/// TASK-50, TASK-51, TASK-68: who listens to a task is told how it is and what becomes of it, all that there is to know; to
+/// tasks that there are not, nobody listens.
+pub fn who_listens_to_a_task_hears_its_end<K: Kit>(_: &str) {
+    let listen = |task: &str| json!({ "notifications": { "taskIds": ["never", task] } });
+    let expected = json!([{ "type": "text", "text": "worked" }]);
+
+    let (gate, (tell, _)) = (Gate::default(), Events::new());
+    let mut peer = Peer::connect::<K>(server(&tell, &gate), None, KNOWING);
+    peer.request("tools/call", json!({ "name": "work", "arguments": {} }));
+    let task = peer.read()["result"]["taskId"].as_str().unwrap().to_owned();
+    let id = peer.request("subscriptions/listen", listen(&task));
+    let acknowledged = peer.read();
+    assert_eq!(acknowledged["params"]["notifications"], json!({ "taskIds": [task] }), "{acknowledged}");
+    gate.open();
+    let mut told = peer.read();
+    while told["params"]["status"] == "working" {
+        told = peer.read();
+    }
+    assert_eq!((&told["method"], &told["params"]["taskId"]), (&json!("notifications/tasks"), &json!(task)));
+    assert_eq!(told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], id);
+    assert_eq!(
+        (&told["params"]["status"], &told["params"]["result"]["content"]),
+        (&json!("completed"), &expected)
+    );
+    // One who comes later is told, too.
+    peer.request("subscriptions/listen", listen(&task));
+    assert_eq!(peer.read()["method"], "notifications/subscriptions/acknowledged");
+    assert_eq!(peer.read()["params"]["status"], "completed");
+    drop(peer);
+
+    let (gate, (tell, events)) = (Gate::default(), Events::new());
+    let host = hosted::<K>(server(&tell, &gate), gate, events);
+    let created = post(&host.url, "", KNOWING, "tools/call", json!({ "name": "work", "arguments": {} }));
+    let task = created["result"]["taskId"].as_str().unwrap();
+    let mut raw = Raw::connect(&host.url);
+    let mut params = listen(task);
+    params["_meta"] = meta(KNOWING);
+    raw.post(
+        "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\n",
+        &json!({ "jsonrpc": "2.0", "id": 9, "method": "subscriptions/listen", "params": params }).to_string(),
+    );
+    assert!(!raw.expect("acknowledged").contains("never"));
+    raw.expect(r#""status":"working""#);
+    host.gate.open();
+    assert!(raw.expect(r#""status":"completed""#).contains("worked"));
     host.end();
 }
 

@@ -43,5 +43,6 @@ pub(super) fn asked_for(filter: &SubscriptionFilter, change: &Change) -> bool {
         Change::Prompts => filter.prompts_list_changed == Some(true),
         Change::Resources => filter.resources_list_changed == Some(true),
         Change::Resource(_) => !filter.resource_subscriptions.is_empty(),
+        Change::Task(_) => false,
     }
 }

@@ -96,7 +96,10 @@ impl Link {
         };
         let request = listener.subscription.request.clone();
         match admission {
-            Admission::Granted => {
+            Admission::Granted | Admission::Partly(_) => {
+                if let Admission::Partly(wanted) = admission {
+                    listener.subscription.narrow(wanted);
+                }
                 let out = self.transmit.buffer();
                 let start = out.len();
                 if listener.subscription.write_acknowledgement(out).is_ok() {

@@ -20,14 +20,17 @@ use crate::wire::jsonrpc;
 impl Exchange {
     /// Whether somebody may listen. Unless that was asked, nothing happens.
     pub fn handle_admission(&mut self, now: Now, admission: Admission) {
-        let subscription = match core::mem::replace(&mut self.stage, Stage::Answered) {
+        let mut subscription = match core::mem::replace(&mut self.stage, Stage::Answered) {
             Stage::Admitting(subscription) => subscription,
             stage => return self.stage = stage,
         };
         self.quiet_since = now.mono;
         let id = subscription.request.clone();
         match admission {
-            Admission::Granted => {
+            Admission::Granted | Admission::Partly(_) => {
+                if let Admission::Partly(wanted) = admission {
+                    subscription.narrow(wanted);
+                }
                 let head = self.reply.notification(|out| subscription.write_acknowledgement(out).is_ok());
                 self.outputs.extend(head);
                 // Nothing of the request is looked at again, and it may listen for days.

@@ -23,6 +23,8 @@ pub(super) struct Entry {
     created: Duration,
     updated: Duration,
     pub(super) stage: Stage,
+    /// Whether somebody is told of its changes.
+    pub(super) told: bool,
     /// How many questions it has asked.
     asked: u64,
 }
@@ -57,6 +59,7 @@ impl Entry {
             created: now.unix,
             updated: now.unix,
             stage: Stage::Running(BTreeMap::new()),
+            told: false,
             asked: 0,
         }
     }

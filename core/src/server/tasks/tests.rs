@@ -318,3 +318,35 @@ fn nothing_private_is_printed() {
         assert!(!printed.contains(secret), "{printed}");
     }
 }
+
+/// TASK-50, TASK-51, TASK-68: who may listen to a task hears of each of its changes, in order and as `tasks/get` would
+/// tell it; of tasks that nobody listens to, nothing is said.
+#[test]
+fn listeners_hear_of_each_change() {
+    let (mut table, key, id) = begun(TaskOptions::new());
+    table.set_message(now(), key, "unheard");
+    let wanted: Watched = [&*id, "never"].into_iter().map(Arc::from).collect();
+    assert!(table.listen(now(), &TaskOwner::new(Some("bob")), &wanted).is_empty());
+    assert_eq!(outputs(&mut table), []);
+    let listened = table.listen(now(), &ada(), &wanted);
+    assert_eq!(listened.iter().map(|id| &**id).collect::<Vec<_>>(), [&*id]);
+
+    let heard = |table: &mut Tasks| -> Vec<_> {
+        let changed = outputs(table).into_iter().filter_map(|output| match output {
+            TaskOutput::Changed(change) => Some(change),
+            _ => None,
+        });
+        changed.map(|change| (change.id().to_string(), change.task().clone())).collect()
+    };
+    table.announce(&listened);
+    table.ask(now(), key, "name", &question(), None).unwrap();
+    let asked = get(&mut table, now(), &id).unwrap().task;
+    update(&mut table, &id, &[("name.1", GRACE_HOPPER)]);
+    table.finish(now(), key, Ok(Json::empty_object())).unwrap();
+    let done = get(&mut table, now(), &id).unwrap().task;
+    let told = heard(&mut table);
+    let statuses: Vec<_> = told.iter().map(|(_, task)| task.task.status).collect();
+    use TaskStatus::{Completed, InputRequired, Working};
+    assert_eq!(statuses, [Working, InputRequired, Working, Completed]);
+    assert!(told.iter().all(|(of, _)| *of == id) && told[1].1 == asked && told[3].1 == done);
+}

@@ -113,16 +113,21 @@ fn acknowledged(response: &Value) {
     assert_eq!(result, json!({ "resultType": "complete" }));
 }
 
-/// One request over HTTP, on a connection of its own, with these fields besides.
-#[track_caller]
-pub fn post(url: &str, fields: &str, capabilities: &str, method: &str, mut params: Value) -> Value {
-    let name = params["name"].as_str().or(params["taskId"].as_str()).unwrap().to_owned();
-    params["_meta"] = json!({
+/// The metadata of a request, which wants to hear of progress and logs.
+pub fn meta(capabilities: &str) -> Value {
+    json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": serde_json::from_str::<Value>(capabilities).unwrap(),
         "progressToken": "p",
         "io.modelcontextprotocol/logLevel": "debug",
-    });
+    })
+}
+
+/// One request over HTTP, on a connection of its own, with these fields besides.
+#[track_caller]
+pub fn post(url: &str, fields: &str, capabilities: &str, method: &str, mut params: Value) -> Value {
+    let name = params["name"].as_str().or(params["taskId"].as_str()).unwrap().to_owned();
+    params["_meta"] = meta(capabilities);
     let mut raw = Raw::connect(url);
     let head = format!(
         "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\nMcp-Name: {name}\r\nConnection: close\r\n{fields}"

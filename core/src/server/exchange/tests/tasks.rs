@@ -1,9 +1,12 @@
 //! Calls that go on as tasks, and what is asked of those.
 
 use super::*;
-use crate::model::{CreateTaskResult, Task, TaskSupport};
+use crate::change::TaskChange;
+use crate::model::{CreateTaskResult, DetailedTask, Task, TaskStatus, TaskSupport};
 use crate::server::testing::tool;
-use crate::server::{Call, CallId, Config, Target, TaskAction, TaskAnswer, Tools};
+use crate::server::{
+    Admission, Call, CallId, Change, Config, ListChanges, Target, TaskAction, TaskAnswer, Tools, Wanted,
+};
 
 const DECLARED: &str = r#"{"extensions":{"io.modelcontextprotocol/tasks":{}}}"#;
 
@@ -249,4 +252,94 @@ fn other_methods_are_unknown() {
             assert_eq!(answered(&trip), (404, -32601), "{method}");
         }
     }
+}
+
+fn listening(web: &mut Web, filter: &str, capabilities: &str) -> Trip {
+    let body = request("subscriptions/listen", &format!(r#""notifications":{filter}"#), capabilities);
+    web.ask(modern_head("subscriptions/listen", None), &body)
+}
+
+fn changed(id: &str, serial: u64, status: TaskStatus) -> Change {
+    let task = DetailedTask::new(Task::new(id, "2026-08-01T09:00:00Z").status(status));
+    Change::Task(TaskChange::new(task, serial, 10))
+}
+
+/// TASK-50, TASK-51: who listens to tasks is told to which, and then of each of their changes all that there is to tell.
+#[test]
+fn who_listens_to_a_task_is_told_of_it() {
+    let mut web = Web::new(offering());
+    let tasks = [Arc::from("t")].into_iter().collect();
+    web.admission = Admission::Partly(Wanted { tasks, ..Wanted::new() });
+    let mut trip = listening(&mut web, r#"{"taskIds":["t","u","t"]}"#, DECLARED);
+    let asked: Vec<_> = trip.listens[0].wanted.tasks.iter().map(|id| &**id).collect();
+    assert_eq!(asked, ["t", "u"]);
+    for change in [changed("t", 1, TaskStatus::Working), changed("u", 2, TaskStatus::Failed), Change::Tools] {
+        trip.exchange.publish(now(), &change);
+    }
+    web.drive(&mut trip);
+    let id = r#""_meta":{"io.modelcontextprotocol/subscriptionId":7}"#;
+    let acknowledged = format!(
+        r#"{{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{{"notifications":{{"taskIds":["t"]}},{id}}}}}"#
+    );
+    let told = format!(
+        r#"{{"jsonrpc":"2.0","method":"notifications/tasks","params":{{"taskId":"t","status":"working","createdAt":"2026-08-01T09:00:00Z","lastUpdatedAt":"2026-08-01T09:00:00Z","ttlMs":null,{id}}}}}"#
+    );
+    assert_eq!(trip.events(), [acknowledged, told]);
+}
+
+/// `Limits::notifications`: of a task that changes faster than its listener reads, only how it is now is told.
+#[test]
+fn a_slow_reader_hears_how_a_task_is_now() {
+    let mut web = Web::new(offering().limits(limits(|limits| limits.transmit = 1)));
+    web.admission = Admission::Granted;
+    let body = request("subscriptions/listen", r#""notifications":{"taskIds":["t","u"]}"#, DECLARED);
+    let mut trip = web.open_trip(modern_head("subscriptions/listen", None), &body);
+    while let Some(output) = trip.exchange.poll_output() {
+        if let ExchangeOutput::Listen(_) = output {
+            trip.exchange.handle_admission(now(), Admission::Granted);
+        }
+    }
+    for (serial, id) in ["t", "u", "t", "t"].into_iter().enumerate() {
+        let status = if serial < 3 { TaskStatus::Working } else { TaskStatus::Completed };
+        trip.exchange.publish(now(), &changed(id, serial as u64, status));
+    }
+    let mut told = Vec::new();
+    while !trip.exchange.transmit().is_empty() {
+        let sent = trip.exchange.transmit().to_vec();
+        trip.exchange.advance(sent.len());
+        let text = String::from_utf8(sent).unwrap();
+        if text.contains("notifications/tasks") {
+            told.push((text.contains(r#""taskId":"t""#), text.contains("completed")));
+        }
+    }
+    assert_eq!(told, [(false, false), (true, true)]);
+}
+
+/// TASK-52, TASK-63: listening to tasks needs the extension; where the server has no tasks, nothing is listened to, and a
+/// filter that does not name any asks for none.
+#[test]
+fn listening_to_tasks_needs_the_extension() {
+    let mut web = Web::new(offering());
+    for capabilities in UNDECLARED {
+        let trip = listening(&mut web, r#"{"taskIds":["t"]}"#, capabilities);
+        assert_eq!((answered(&trip), trip.listens.len()), ((400, -32021), 0), "{capabilities}");
+        assert!(trip.body.contains(r#"{"extensions":{"io.modelcontextprotocol/tasks":{}}}"#));
+    }
+    for (filter, config) in [
+        (r#"{"taskIds":null}"#, offering()),
+        ("{}", offering()),
+        (r#"{"taskIds":["t"]}"#, offering().tasks(false).changes(ListChanges::ALL)),
+    ] {
+        let trip = listening(&mut Web::new(config), filter, "{}");
+        assert!(trip.listens[0].wanted.tasks.is_empty() && !trip.body.contains("taskIds"), "{}", trip.body);
+    }
+    for (filter, message) in [
+        (r#"{"taskIds":"t"}"#, "params.notifications.taskIds: expected"),
+        (r#"{"taskIds":[7]}"#, "params.notifications.taskIds[0]: expected a string"),
+    ] {
+        let trip = listening(&mut web, filter, DECLARED);
+        assert!(code(&trip) == -32602 && trip.body.contains(message), "{}", trip.body);
+    }
+    let mut few = Web::new(offering().limits(limits(|limits| limits.watched = 1)));
+    assert_eq!(code(&listening(&mut few, r#"{"taskIds":["t","u"]}"#, DECLARED)), -32602);
 }
