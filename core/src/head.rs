@@ -7,6 +7,7 @@
 mod convert;
 mod field;
 mod headers;
+mod whole;
 
 use alloc::string::String;
 use core::fmt;
@@ -15,6 +16,7 @@ pub(crate) use self::field::Field;
 pub use self::headers::Headers;
 #[cfg(feature = "http1")]
 pub(crate) use self::headers::Span;
+pub use self::whole::WholeBody;
 
 /// The head of an HTTP request.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -51,7 +53,8 @@ impl RequestHead {
 
     /// The target without its query.
     pub fn path(&self) -> &str {
-        self.target.split(['?', '#']).next().unwrap_or_default()
+        let end = self.target.bytes().position(|byte| matches!(byte, b'?' | b'#'));
+        end.and_then(|end| self.target.get(..end)).unwrap_or(&self.target)
     }
 }
 

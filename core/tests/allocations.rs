@@ -105,8 +105,12 @@ fn exchange(
     head: RequestHead,
     body: &str,
     result: &CallToolResult,
+    memory: Option<Vec<u8>>,
 ) -> Option<Exchange> {
     let mut exchange = Exchange::new(now(), ExchangeId::new(1), Arc::clone(config), head);
+    if let Some(memory) = memory {
+        exchange.lend(memory);
+    }
     exchange.handle_body(now(), body.as_bytes());
     exchange.handle_end(now(), End::Complete);
     let mut called: Option<CallId> = None;
@@ -149,12 +153,16 @@ fn a_call_costs_a_known_number_of_allocations() {
     let modern =
         head(&[("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/call"), ("Mcp-Name", "add")]);
     let mut done = None;
-    let first = modern.clone();
+    let (first, second) = (modern.clone(), modern.clone());
     // An exchange begins with nothing: the head and the body (which the call then owns), the list of running calls, the
     // queue of outputs, and the answer.
-    let count = allocations(|| done = exchange(&config, &mut sessions, first, MODERN, &result));
+    let count = allocations(|| done = exchange(&config, &mut sessions, first, MODERN, &result, None));
     assert!(done.is_some());
     assert_eq!(count, 5, "modern, over HTTP");
+    let memory = Some(Vec::with_capacity(1_024));
+    let count = allocations(|| done = exchange(&config, &mut sessions, second, MODERN, &result, memory));
+    assert!(done.is_some());
+    assert_eq!(count, 4, "with the memory of an answer before it");
     drop(modern);
 
     let mut opening = Exchange::new(now(), ExchangeId::new(0), Arc::clone(&config), head(&[]));
@@ -163,7 +171,7 @@ fn a_call_costs_a_known_number_of_allocations() {
     let Some(ExchangeOutput::Session(_, query)) = opening.poll_output() else { panic!("no session") };
     let SessionAnswer::Opened { session } = sessions.handle_query(now(), query) else { panic!("not opened") };
     let legacy = head(&[("Mcp-Session-Id", session.as_str()), ("MCP-Protocol-Version", "2025-11-25")]);
-    let count = allocations(|| done = exchange(&config, &mut sessions, legacy, LEGACY, &result));
-    // As above, and the name of the session and its list of running requests.
-    assert_eq!(count, 7, "legacy, over HTTP");
+    let count = allocations(|| done = exchange(&config, &mut sessions, legacy, LEGACY, &result, None));
+    // As above, and the name of the session, its list of running requests, and what waits for its answer.
+    assert_eq!(count, 8, "legacy, over HTTP");
 }

@@ -52,7 +52,7 @@ use super::subscription::{Listen, Subscription};
 use super::token::{AuthRefusal, BearerToken};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Era;
-use crate::head::{BodyLength, End, Field, RequestHead, ResponseHead};
+use crate::head::{BodyLength, End, Field, RequestHead, ResponseHead, WholeBody};
 use crate::time::{Instant, Now, Wake, WakeReason, earliest};
 use crate::wire::jsonrpc::{self, RequestId};
 
@@ -127,7 +127,7 @@ enum Stage {
     /// The end of a request that has no body is coming.
     Bare(Bare),
     /// The session was asked for something.
-    Asking(QueryId, Ask),
+    Asking(QueryId, Box<Ask>),
     /// The application was asked whether the client may listen.
     Admitting(Box<Subscription>),
     /// The client listens.
@@ -245,7 +245,7 @@ impl Exchange {
         let admitted = admit::head(&exchange.config, &head, accepts, &mut advice);
         exchange.outputs.extend(advice.map(ExchangeOutput::Diagnostic));
         if !matches!(admitted, Ok(Admission::Metadata)) {
-            exchange.reply.common = cors::fields(&exchange.config.http, &head.headers);
+            exchange.reply.add_always(cors::fields(&exchange.config.http, &head.headers));
         }
         let served = match admitted {
             Ok(Admission::Serve(endpoint)) => {
@@ -494,6 +494,20 @@ impl Exchange {
         self.catch_up();
     }
 
+    /// Lends memory for the body of the response, such as that of a response which is sent: what it holds is forgotten.
+    /// With it comes room for a head before what [`take_transmit`](Self::take_transmit) gives.
+    pub fn lend(&mut self, memory: Vec<u8>) {
+        self.reply.transmit.lend(memory);
+    }
+
+    /// All that [`transmit`](Self::transmit) holds, with its memory. Counts as sent.
+    pub fn take_transmit(&mut self) -> WholeBody {
+        let body = self.reply.transmit.take();
+        self.relay();
+        self.catch_up();
+        body
+    }
+
     fn is_full(&self) -> bool {
         self.reply.transmit.len() > self.config.limits.transmit
     }
@@ -542,7 +556,7 @@ impl Exchange {
     fn refuse(&mut self, id: Option<&RequestId>, era: Era, refusal: &Refusal) {
         let error = refusal.error();
         self.reply.status = refusal.status(era);
-        self.reply.headers = refusal.headers();
+        self.reply.add(refusal.headers());
         let head = self.reply.answer(|out| jsonrpc::write_error(out, id, &error));
         self.outputs.extend(head);
         self.stage = Stage::Answered;

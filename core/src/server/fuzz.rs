@@ -523,9 +523,15 @@ fn handshake(config: &Arc<Config>, sessions: &mut Sessions, choice: u8) -> Sessi
     SessionId::new("none")
 }
 
+/// With its memory or without: both are the same to the exchange.
 fn take(exchange: &mut Exchange, sent: &mut Vec<u8>) {
-    sent.extend_from_slice(exchange.transmit());
-    exchange.advance(exchange.transmit().len());
+    if exchange.transmit().len().is_multiple_of(2) {
+        sent.extend_from_slice(exchange.take_transmit().as_slice());
+        exchange.lend(Vec::new());
+    } else {
+        sent.extend_from_slice(exchange.transmit());
+        exchange.advance(exchange.transmit().len());
+    }
 }
 
 /// What an exchange has said.

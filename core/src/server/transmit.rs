@@ -3,11 +3,16 @@
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::head::WholeBody;
+
 /// An empty buffer larger than this is given back, so that one large answer is not held for ever.
 const KEPT: usize = 256 << 10;
 
 /// What the buffer begins with.
 const FIRST: usize = 512;
+
+/// Room for a head before a body: as long as heads of responses usually are, and more.
+const HEAD: usize = 256;
 
 #[derive(Default)]
 pub(super) struct Transmit {
@@ -63,6 +68,22 @@ impl Transmit {
         }
     }
 
+    /// Writes into this memory from now on, with room for a head before it, if nothing was written yet.
+    pub(super) fn lend(&mut self, mut memory: Vec<u8>) {
+        if self.bytes.is_empty() {
+            memory.clear();
+            memory.reserve(HEAD + FIRST);
+            memory.resize(HEAD, 0);
+            (self.bytes, self.taken) = (memory, HEAD);
+        }
+    }
+
+    /// Gives away all that is to be sent, with its memory.
+    pub(super) fn take(&mut self) -> WholeBody {
+        let Self { bytes, taken } = core::mem::take(self);
+        WholeBody::from(bytes, taken)
+    }
+
     /// The buffer, to append to.
     pub(super) fn buffer(&mut self) -> &mut Vec<u8> {
         if self.bytes.capacity() == 0 {
@@ -88,6 +109,20 @@ mod tests {
         assert!(transmit.is_empty());
         transmit.buffer().push(b'f');
         assert_eq!(transmit.rest(), b"f");
+    }
+
+    #[test]
+    fn what_was_written_into_lent_memory_comes_out_with_it() {
+        let mut transmit = Transmit::default();
+        transmit.lend(b"what was there before".to_vec());
+        assert!(transmit.is_empty());
+        transmit.buffer().extend_from_slice(b"abc");
+        // Too late: what was written is not lost.
+        transmit.lend(Vec::new());
+        transmit.advance(1);
+        assert_eq!(transmit.rest(), b"bc");
+        assert_eq!(transmit.take().as_slice(), b"bc");
+        assert!(transmit.is_empty());
     }
 
     #[test]

@@ -57,6 +57,8 @@ struct Inner<R: Runtime> {
 /// What may call code of users, so that no lock may be held.
 enum Step {
     Opened,
+    /// The same, and all of the request is there.
+    Whole,
     Work,
     End,
     Abort,
@@ -87,17 +89,16 @@ impl<R: Runtime> Connection<R> {
                 let Some((exchange, step)) = step else {
                     return;
                 };
+                if let Step::Opened | Step::Whole = step {
+                    let left = self.lock().current.settle();
+                    drop(left);
+                    self.waker.share(|waker| exchange.wake_by(waker));
+                }
                 match step {
-                    Step::Opened => {
-                        let left = self.lock().current.settle();
-                        drop(left);
-                        self.waker.share(|waker| exchange.wake_by(waker));
+                    Step::Opened | Step::Work => {
                         exchange.work();
                     }
-                    Step::Work => {
-                        exchange.work();
-                    }
-                    Step::End => exchange.end(now, End::Complete),
+                    Step::Whole | Step::End => exchange.end(now, End::Complete),
                     Step::Abort => exchange.abort(now),
                     Step::Over => drop(exchange),
                 }
@@ -112,13 +113,18 @@ impl<R: Runtime> Inner<R> {
         if let answered @ Some(_) = self.answer(now) {
             return answered;
         }
-        let mut fed = None;
+        let (mut fed, mut opened) = (None, false);
         loop {
             let step = match self.machine.poll_output() {
                 Some(ServerOutput::Request { head, .. }) => {
                     let offer = self.current.offer().clone();
                     let exchange = ExchangeHandle::prepare(service, now, offer, head, Extensions::new());
+                    exchange.lend(self.machine.spare());
                     self.exchange = Some(exchange);
+                    if self.machine.has_whole_request() {
+                        opened = true;
+                        continue;
+                    }
                     Step::Opened
                 }
                 Some(ServerOutput::Body(bytes)) => {
@@ -129,6 +135,7 @@ impl<R: Runtime> Inner<R> {
                     // Mostly the end has come with it.
                     continue;
                 }
+                Some(ServerOutput::End) if opened => Step::Whole,
                 Some(ServerOutput::End) => Step::End,
                 Some(ServerOutput::Aborted) => return Some((self.exchange.take()?, Step::Abort)),
                 Some(_) => continue,
@@ -147,12 +154,19 @@ impl<R: Runtime> Inner<R> {
         let exchange = self.exchange.as_ref()?;
         let machine = &mut self.machine;
         let mut response = exchange.response();
+        let mut taken = 0;
         if let Some((head, length)) = response.take_head() {
             // The machine handed out this request and has had no answer to it: a refusal means that the
             // connection is over, which it says itself.
-            let _ = machine.respond(now, &head, length);
+            let _ = match response.take_whole(length) {
+                Some(body) => {
+                    taken = body.len();
+                    machine.respond_whole(now, &head, body)
+                }
+                None => machine.respond(now, &head, length),
+            };
         }
-        let taken = response.take(&mut |bytes| {
+        taken += response.take(&mut |bytes| {
             let taken = bytes.get(..machine.send_room()).unwrap_or(bytes);
             machine.send(taken);
             taken.len()
@@ -196,11 +210,11 @@ impl<R: Runtime> Endpoint for Connection<R> {
 
     fn transmit(&self, now: Now, write: &mut dyn FnMut(&[u8]) -> usize) {
         let mut inner = self.lock();
-        if inner.exchange.is_some() || inner.machine.poll_timeout().is_some_and(|timeout| timeout <= now.mono)
-        {
+        // So that nobody has to be woken for that.
+        inner.machine.begin_timers(now);
+        if inner.exchange.is_some() {
             drop(inner);
-            // So that nobody has to be woken for that.
-            self.input(now, |machine| machine.begin_timers(now));
+            self.work(now);
             inner = self.lock();
         }
         let taken = write(inner.machine.transmit());

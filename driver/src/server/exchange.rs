@@ -157,6 +157,11 @@ impl<R: Runtime> ExchangeHandle<R> {
         })
     }
 
+    /// Lends memory for the body of the response.
+    pub(super) fn lend(&self, memory: Vec<u8>) {
+        self.lock().machine.lend(memory);
+    }
+
     /// A piece of the request's body.
     pub fn handle_body(&self, bytes: &[u8]) {
         self.feed(self.service.now(), bytes);

@@ -134,7 +134,7 @@ impl Exchange {
         }
         let refusal = resource_server::refuse(&AuthRefusal::InsufficientScope { scopes }, self.place());
         if self.calls.get_mut(call).is_some_and(|running| running.batch.is_none()) {
-            self.reply.headers = refusal.headers();
+            self.reply.add(refusal.headers());
         }
         self.fail_with(now, call, &refusal.error(), Some(403));
     }

@@ -32,7 +32,7 @@ impl Exchange {
         match core::mem::replace(&mut self.stage, Stage::Answered) {
             Stage::Asking(asked, ask) if asked == query => {
                 self.quiet_since = now.mono;
-                self.resume(ask, answer);
+                self.resume(*ask, answer);
                 self.note();
             }
             stage => {
@@ -71,7 +71,7 @@ impl Exchange {
             return self.resume(ask, answer);
         }
         let id = self.query(query);
-        self.stage = Stage::Asking(id, ask);
+        self.stage = Stage::Asking(id, Box::new(ask));
     }
 
     /// Asks the session table on behalf of whoever makes the request.

@@ -1,5 +1,6 @@
 //! The response side of an exchange: one JSON message, an event stream, or nothing but a status.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::ExchangeOutput;
@@ -17,10 +18,10 @@ pub(super) struct Reply {
     pub(super) transmit: Transmit,
     /// The status of the response, unless it has begun.
     pub(super) status: u16,
-    /// Further fields for its head.
-    pub(super) headers: Headers,
+    /// Further fields for its head. Mostly there are none, and an exchange moves when it begins.
+    headers: Option<Box<Headers>>,
     /// Fields for its head, whatever it says.
-    pub(super) common: Headers,
+    common: Option<Box<Headers>>,
     accepts: Accepts,
     form: Form,
     /// Where an event stream can be taken up again.
@@ -46,12 +47,22 @@ impl Reply {
         Self {
             transmit: Transmit::default(),
             status: 200,
-            headers: Headers::new(),
-            common: Headers::new(),
+            headers: None,
+            common: None,
             accepts,
             form: Form::Open,
             log: None,
         }
+    }
+
+    /// Has the head say this as well.
+    pub(super) fn add(&mut self, headers: Headers) {
+        self.headers = boxed(headers);
+    }
+
+    /// The same, whatever else it says.
+    pub(super) fn add_always(&mut self, headers: Headers) {
+        self.common = boxed(headers);
     }
 
     /// The answer is JSON, whatever the client accepts.
@@ -324,10 +335,18 @@ impl Reply {
 
     fn head(&mut self, status: u16) -> ResponseHead {
         let mut head = ResponseHead::new(status);
-        head.headers = core::mem::take(&mut self.headers);
-        head.headers.append(&self.common);
+        if let Some(headers) = self.headers.take() {
+            head.headers = *headers;
+        }
+        if let Some(common) = &self.common {
+            head.headers.append(common);
+        }
         head
     }
+}
+
+fn boxed(headers: Headers) -> Option<Box<Headers>> {
+    (!headers.is_empty()).then(|| Box::new(headers))
 }
 
 fn as_events(head: &mut ResponseHead) {

@@ -466,7 +466,7 @@ impl Exchange {
             return;
         }
         if !self.config.http.stateless {
-            self.reply.headers = Headers::new().with(headers::SESSION, session.as_str());
+            self.reply.add(Headers::new().with(headers::SESSION, session.as_str()));
         }
         let config = Arc::clone(&self.config);
         self.write(id, |out| answers::initialize(&config, Transport::Http, state, id, out));

@@ -53,10 +53,28 @@ impl Buffer {
         self.start = 0;
     }
 
-    /// Takes over bytes that were put together elsewhere.
-    pub(super) fn replace(&mut self, bytes: Vec<u8>) {
+    /// Takes over bytes that were put together elsewhere, from `start` on.
+    pub(super) fn replace(&mut self, bytes: Vec<u8>, start: usize) {
         self.bytes = bytes;
-        self.start = 0;
+        self.start = start;
+    }
+
+    /// Moves what stands behind the first `length` bytes before them: into the room that is there, if it fits.
+    pub(super) fn move_before(&mut self, length: usize) {
+        let from = (self.start + length).min(self.bytes.len());
+        let behind = self.bytes.len() - from;
+        if behind <= self.start {
+            self.start -= behind;
+            self.bytes.copy_within(from.., self.start);
+            self.bytes.truncate(from);
+        } else if let Some(bytes) = self.bytes.get_mut(self.start..) {
+            bytes.rotate_right(behind);
+        }
+    }
+
+    /// The memory, if nothing is in it.
+    pub(super) fn spare(&mut self) -> Vec<u8> {
+        if self.is_empty() { core::mem::take(self).bytes } else { Vec::new() }
     }
 
     /// What is left, as its own.

@@ -23,12 +23,17 @@ impl Timer {
         matches!(self, Self::At(at) if *at <= now)
     }
 
-    /// When to wake, for this reason; a starting timer wants the time that was seen last, which is at once.
-    pub(super) fn wake(&self, seen: Instant, reason: WakeReason) -> Option<Wake> {
+    /// When to wake; a starting timer wants the time that was seen last, which is at once.
+    pub(super) fn at(&self, seen: Instant) -> Option<Instant> {
         match *self {
             Self::Off => None,
-            Self::Starting(_) => Some((seen, reason)),
-            Self::At(at) => Some((at, reason)),
+            Self::Starting(_) => Some(seen),
+            Self::At(at) => Some(at),
         }
+    }
+
+    /// The same, for this reason.
+    pub(super) fn wake(&self, seen: Instant, reason: WakeReason) -> Option<Wake> {
+        self.at(seen).map(|at| (at, reason))
     }
 }

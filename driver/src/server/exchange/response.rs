@@ -2,7 +2,7 @@
 
 use std::sync::MutexGuard;
 
-use mcp_proto::head::{BodyLength, ResponseHead};
+use mcp_proto::head::{BodyLength, ResponseHead, WholeBody};
 
 use super::{ExchangeHandle, Inner};
 use crate::runtime::Runtime;
@@ -57,6 +57,14 @@ impl Response<'_> {
         let taken = write(inner.machine.transmit());
         inner.machine.advance(taken);
         taken
+    }
+
+    /// The body, if it is all there and so long.
+    pub(in crate::server) fn take_whole(&mut self, length: BodyLength) -> Option<WholeBody> {
+        let machine = &mut self.0.machine;
+        let is_whole =
+            matches!(length, BodyLength::Known(length) if length == machine.transmit().len() as u64);
+        is_whole.then(|| machine.take_transmit())
     }
 
     pub(in crate::server) fn is_ended(&self) -> bool {

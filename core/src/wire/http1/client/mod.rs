@@ -174,7 +174,7 @@ impl ClientConnection {
     /// Begins and finishes a request that is in bytes already; the connection must be free.
     pub(super) fn begin(&mut self, request: Encoded) {
         self.exchange = Exchange { is_head: request.is_head, closes: request.closes, ..Exchange::default() };
-        self.transmit.replace(request.bytes);
+        self.transmit.replace(request.bytes, 0);
         self.reading = Reading::Head;
         self.writing = Writing::Finished;
         self.set_timers();

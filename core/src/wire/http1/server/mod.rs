@@ -13,9 +13,10 @@ use super::buffer::Buffer;
 use super::head::{Dated, Fault, Framing, HeadBuffer, Persistence, asks_to_close, write_response};
 use super::timer::Timer;
 use crate::error::ApiMisuse;
-use crate::head::{End, ResponseHead};
+use crate::head::{End, ResponseHead, WholeBody};
 use crate::limits::Limits;
-use crate::time::{Duration, Instant, Now, Wake, WakeReason, earliest};
+use crate::time::{Duration, Instant, Now, WakeReason};
+use alloc::vec::Vec;
 use output::{Inbox, Next};
 
 /// How much of a request body is read, and dropped, after its response is finished; also how much input is
@@ -221,27 +222,39 @@ impl ServerConnection {
         self.inbox.give(next)
     }
 
+    /// Whether all that is left to tell of a request is there, so that the next calls of
+    /// [`poll_output`](Self::poll_output) bring it, and no interim answer is owed for it.
+    pub fn has_whole_request(&self) -> bool {
+        self.inbox.end && !self.exchange.awaits_continue
+    }
+
     /// When to call [`handle_timeout`](Self::handle_timeout) at the latest.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.next_wake().map(|(at, _)| at)
+        // Asked for several times a request, and mostly there is one timer.
+        let at = |timer: &Timer, counts: bool| if counts { timer.at(self.seen) } else { None };
+        let read = at(&self.read_timer, self.waiting != Wait::Nothing);
+        let body = at(&self.body_timer, self.waiting == Wait::Body);
+        let first = |one: Option<Instant>, other: Option<Instant>| match (one, other) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+        first(first(self.write_timer.at(self.seen), read), body)
     }
 
     /// What [`poll_timeout`](Self::poll_timeout) is for.
     pub fn wake_reason(&self) -> Option<WakeReason> {
-        self.next_wake().map(|(_, reason)| reason)
-    }
-
-    fn next_wake(&self) -> Option<Wake> {
-        let read = match self.waiting {
+        let first = self.poll_timeout();
+        first?;
+        if self.write_timer.at(self.seen) == first {
+            return Some(WakeReason::Write);
+        }
+        match self.waiting {
             Wait::Nothing => None,
             Wait::Request => Some(WakeReason::Idle),
             Wait::Head => Some(WakeReason::Head),
             Wait::Body => Some(WakeReason::Body),
             Wait::Linger => Some(WakeReason::Linger),
-        };
-        let read = read.and_then(|reason| self.read_timer.wake(self.seen, reason));
-        let body = self.body_timer.wake(self.seen, WakeReason::Body).filter(|_| self.waiting == Wait::Body);
-        earliest([self.write_timer.wake(self.seen, WakeReason::Write), read, body])
+        }
     }
 
     /// Time has passed. Whoever was not able to look in time gives first what has arrived by now, and takes what can be
@@ -337,6 +350,43 @@ impl ServerConnection {
         }
         self.set_timers(false);
         Ok(())
+    }
+
+    /// Begins a response whose body is all there, and sends that: [`respond`](Self::respond) and
+    /// [`send`](Self::send) in one, without a copy of the body.
+    ///
+    /// # Errors
+    ///
+    /// As for [`respond`](Self::respond).
+    pub fn respond_whole(&mut self, now: Now, head: &ResponseHead, body: WholeBody) -> Result<(), ApiMisuse> {
+        let length = body.len();
+        let known = BodyLength::Known(length as u64);
+        if !self.transmit.is_empty() {
+            self.respond(now, head, known)?;
+            self.send(body.as_slice());
+        } else {
+            // The head is written behind the body, and moved into the room before it.
+            let (bytes, start) = body.into_parts();
+            self.transmit.replace(bytes, start);
+            let begun = self.respond(now, head, known);
+            match &mut self.writing {
+                Writing::Body(Encoder::Length(left)) if begun.is_ok() => {
+                    *left = 0;
+                    self.transmit.move_before(length);
+                }
+                // A response without a body, or none at all.
+                _ => self.transmit.advance(length),
+            }
+            self.set_timers(false);
+            begun?;
+        }
+        Ok(())
+    }
+
+    /// The memory of the response before this one, for the body of the next
+    /// ([`respond_whole`](Self::respond_whole)). Empty while something of that is not written.
+    pub fn spare(&mut self) -> Vec<u8> {
+        self.transmit.spare()
     }
 
     /// Sends bytes of the response body. They are held until they are written: see

@@ -189,6 +189,77 @@ fn a_stream_to_an_old_client_ends_with_the_connection() {
     assert!(server.is_finished());
 }
 
+/// A body that is all there is sent like one that comes in pieces, whatever room there is before it and whatever else
+/// is not written yet.
+#[test]
+fn a_whole_body_reads_like_one_in_pieces() {
+    let requests = [
+        GET,
+        POST,
+        "HEAD / HTTP/1.1\r\nHost: x\r\n\r\n",
+        "GET / HTTP/1.0\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    ];
+    for (request, status) in requests.iter().flat_map(|request| [(request, 200), (request, 204)]) {
+        for (room, earlier) in [(0, ""), (5, ""), (300, ""), (0, GET), (300, GET)] {
+            let mut servers = [fed(&format!("{earlier}{request}")), fed(&format!("{earlier}{request}"))];
+            for server in &mut servers {
+                drain(server);
+                if !earlier.is_empty() {
+                    ok(server);
+                    drain(server);
+                }
+            }
+            let [pieces, whole] = &mut servers;
+            let head = ResponseHead::new(status);
+            pieces.respond(at(0), &head, BodyLength::Known(3)).unwrap();
+            pieces.send(b"abc");
+            let mut bytes = std::vec![b'x'; room];
+            bytes.extend_from_slice(b"abc");
+            whole.respond_whole(at(0), &head, WholeBody::from(bytes, room)).unwrap();
+            assert_eq!(whole.poll_timeout(), pieces.poll_timeout());
+            pieces.finish();
+            whole.finish();
+            assert_eq!(written(whole), written(pieces), "{request:?} {status} {room} {earlier:?}");
+            assert_eq!(whole.is_finished(), pieces.is_finished());
+        }
+    }
+}
+
+/// Where there is room for the head, the body stays where it is, and so does its memory for the next one.
+#[test]
+fn a_whole_body_is_not_moved() {
+    let mut server = fed(GET);
+    drain(&mut server);
+    let mut memory = Vec::with_capacity(1_000);
+    memory.resize(200, 0);
+    memory.extend_from_slice(b"abc");
+    let place = memory.as_ptr();
+    server.respond_whole(at(0), &ResponseHead::new(200), WholeBody::from(memory, 200)).unwrap();
+    server.finish();
+    assert_eq!(server.spare().capacity(), 0);
+    assert_eq!(server.transmit().last_chunk::<3>().unwrap().as_ptr() as usize, place as usize + 200);
+    written(&mut server);
+    let spare = server.spare();
+    assert_eq!(spare.as_ptr(), place);
+}
+
+/// Whoever responds twice, or to nobody, sends nothing by that.
+#[test]
+fn a_whole_body_that_nobody_waits_for_is_not_sent() {
+    let body = || WholeBody::from(b"abc".to_vec(), 0);
+    let mut server = server();
+    assert!(server.respond_whole(at(0), &ResponseHead::new(200), body()).is_err());
+    server.handle_bytes(at(0), GET.as_bytes());
+    drain(&mut server);
+    server.respond(at(0), &ResponseHead::new(200), BodyLength::Known(3)).unwrap();
+    written(&mut server);
+    assert!(server.respond_whole(at(0), &ResponseHead::new(200), body()).is_err());
+    server.handle_end(at(0), End::Complete);
+    server.respond_whole(at(0), &ResponseHead::new(200), body()).unwrap();
+    assert_eq!(server.transmit(), b"");
+}
+
 #[test]
 fn responses_that_have_no_body_get_none() {
     let head = "HEAD / HTTP/1.1\r\nHost: x\r\n\r\n";
