@@ -101,7 +101,7 @@ impl<R: Runtime, S: ByteStream> Pump<R, S> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         self.endpoint.register(cx.waker());
         self.pause = None;
-        for _ in 0..READS {
+        for turn in 1..=READS {
             // Good for the whole round: nothing in it waits, and a deadline that passes meanwhile is found in the next.
             let now = self.runtime.now();
             let blocked = self.write(cx, now);
@@ -114,6 +114,10 @@ impl<R: Runtime, S: ByteStream> Pump<R, S> {
             }
             // What has arrived was there before a deadline that was noticed late.
             let read = status.wants_read && self.input == Half::Open && self.read(cx, now);
+            // What comes of it is written first, and time looked at after that, since it may well have moved a deadline.
+            if read && turn < READS {
+                continue;
+            }
             let timeout = if read { self.endpoint.status().timeout } else { status.timeout };
             let timed = self.check_timer(cx, now, timeout);
             if !timed && !read {

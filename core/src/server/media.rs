@@ -75,6 +75,10 @@ fn thousandths(value: &str) -> u32 {
 /// Whether the body is declared as JSON: the media type is compared, not a part of the text.
 pub(super) fn is_json(headers: &Headers) -> bool {
     headers.sole_text_of(Field::ContentType).is_some_and(|value| {
+        // As nearly everybody writes it.
+        if value == "application/json" {
+            return true;
+        }
         let media = value.split(';').next().unwrap_or_default();
         media.trim_matches([' ', '\t']).eq_ignore_ascii_case("application/json")
     })

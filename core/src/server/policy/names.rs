@@ -46,6 +46,10 @@ impl Hosts {
         match self {
             Self::Any => true,
             Self::Listed(names) => {
+                // As most clients write it, so that nothing has to be taken apart.
+                if is_usual(host) || names.contains(host) {
+                    return true;
+                }
                 let Some(name) = without_port(host) else { return false };
                 is_loopback(name)
                     || names.contains(&host.to_ascii_lowercase())
@@ -134,6 +138,14 @@ fn without_port(host: &str) -> Option<&str> {
     let port = rest.strip_prefix(':').unwrap_or(rest);
     let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._[]:%".contains(&byte));
     (!name.is_empty() && plain && port.bytes().all(|byte| byte.is_ascii_digit())).then_some(name)
+}
+
+/// Whether it is a loopback name in its usual form.
+fn is_usual(host: &str) -> bool {
+    let port = ["127.0.0.1", "localhost"].iter().find_map(|name| host.strip_prefix(name));
+    port.is_some_and(|rest| {
+        rest.strip_prefix(':').map_or(rest.is_empty(), |port| port.bytes().all(|byte| byte.is_ascii_digit()))
+    })
 }
 
 pub(in crate::server) fn is_loopback(name: &str) -> bool {

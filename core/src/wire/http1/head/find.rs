@@ -39,29 +39,24 @@ impl HeadBuffer {
         {
             return (0, Found::Fault(Fault::bad("the first byte cannot begin an HTTP message")));
         }
-        let room = limit.saturating_sub(self.bytes.len());
-        let window = input.get(..room).unwrap_or(input);
+        let before = self.bytes.len();
+        let window = input.get(..limit.saturating_sub(before)).unwrap_or(input);
         let mut used = 0;
-        // Mostly all of a head comes at once, and often its body with it.
-        self.bytes.reserve(window.len().min(USUAL));
-        while let Some(rest) = window.get(used..).filter(|rest| !rest.is_empty()) {
-            let end = find(rest, [b'\n']);
-            let line = end.and_then(|end| rest.get(..=end)).unwrap_or(rest);
-            self.bytes.extend_from_slice(line);
-            used += line.len();
-            if end.is_none() {
-                break;
-            }
-            if !self.bytes.ends_with(b"\r\n") {
+        while let Some(end) = window.get(used..).and_then(|rest| find(rest, [b'\n'])) {
+            let at = used + end;
+            used = at + 1;
+            let previous = at.checked_sub(1).map_or(self.bytes.last(), |at| window.get(at));
+            if previous != Some(&b'\r') {
                 return (used, Found::Fault(Fault::bad("a line of the head ends with LF alone")));
             }
-            let length = self.bytes.len() - self.line_start - 2;
-            self.line_start = self.bytes.len();
+            let length = before + at - 1 - self.line_start;
+            self.line_start = before + used;
             self.lines += 1;
             if length > 0 {
                 continue;
             }
             if self.lines > 1 {
+                self.keep(window.get(..used).unwrap_or(window));
                 return (used, Found::Complete);
             }
             if self.blank == BLANK_LINES {
@@ -74,10 +69,18 @@ impl HeadBuffer {
             let (more, found) = self.feed(input.get(used..).unwrap_or_default(), limit);
             return (used + more, found);
         }
+        used = window.len();
+        self.keep(window);
         if used < input.len() {
             return (used, Found::Fault(Fault::new(431, "the head is longer than `Limits::head`")));
         }
         (used, Found::More)
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        // Mostly all of a head comes at once, and often its body with it.
+        self.bytes.reserve(bytes.len().min(USUAL));
+        self.bytes.extend_from_slice(bytes);
     }
 
     /// Gives a complete head away, and gets ready for the next one.
