@@ -96,7 +96,7 @@ macro_rules! parity {
             sealed: a_call_goes_on_wherever_its_key_is, a_state_is_for_its_audience, a_codec_of_ones_own_is_asked,
                 a_ring_without_keys_does_not_serve;
             options: a_collection_that_ends_early_keeps_what_was_read, what_is_not_offered_is_a_typed_error,
-                a_ping_is_answered_in_both_eras, the_level_of_logs_can_be_changed, a_trace_reaches_the_server,
+                a_ping_is_answered_in_both_eras, the_level_of_logs_can_be_changed, a_level_is_judged_as_a_call_is, a_trace_reaches_the_server,
                 a_ping_and_a_level_have_options, metadata_of_a_client_reaches_the_server,
                 what_a_client_uses_of_the_deprecated_is_said_once;
             results: structured_content_is_checked_by_the_client, a_bad_definition_is_not_learned;
@@ -151,7 +151,7 @@ macro_rules! parity {
             listening: changes_are_heard, a_subscription_is_changed_and_ended, dropping_a_subscription_ends_it,
                 subscriptions_leave_a_connection_for_calls,
                 the_end_in_good_order_is_told_apart, resources_are_watched_one_by_one, what_is_taken_back_is_not_waited_for,
-                what_is_granted_no_more_is_told,
+                what_is_granted_no_more_is_told, what_is_watched_again_may_have_changed,
                 a_child_that_dies_is_started_again_for_listeners, restarts_of_a_child_are_bounded;
             observe: methods_of_ones_own_are_served, methods_of_ones_own_fail_like_others, names_of_the_protocol_are_kept,
                 a_method_may_be_named_by_a_parameter, notifications_reach_their_listeners, extensions_of_the_client_are_known,

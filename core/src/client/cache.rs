@@ -437,6 +437,11 @@ impl Cache {
         }
     }
 
+    /// Counts who the client has been.
+    pub(super) const fn authorization(&self) -> u64 {
+        self.authorization
+    }
+
     /// The client is somebody else from now on (CACHE-18).
     pub(super) fn reauthorize(&mut self) {
         self.authorization += 1;

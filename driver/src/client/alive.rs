@@ -48,4 +48,13 @@ impl<R: Runtime> Client<R> {
         self.link.0.say(Deprecated::Logging);
         Ok(())
     }
+
+    /// Whether a call that the server does not offer, as far as it is known, would ask it anew.
+    pub(super) fn is_outdated(&self) -> bool {
+        match &self.link.0 {
+            AnyLink::Line(link) => desk::is_outdated(link),
+            #[cfg(feature = "http")]
+            AnyLink::Http(link) => desk::is_outdated(link),
+        }
+    }
 }

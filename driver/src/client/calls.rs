@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use mcp_proto::client::{
-    CacheUse, Call, CallId, CallOptions, CallTool, Complete, Custom, GetPrompt, ListPrompts,
+    CacheUse, Call, CallId, CallOptions, CallTool, Complete, Custom, Discover, GetPrompt, ListPrompts,
     ListResourceTemplates, ListResources, ListTools, Pending, Progress, ReadResource, SetLevel, ToolReply,
 };
 use mcp_proto::dialect::Era;
@@ -208,6 +208,25 @@ impl<R: Runtime> Calls for Client<R> {
         let done = self.set_log_level(level);
         match (self.era(), done) {
             (Era::Legacy, Ok(())) => self.start(&SetLevel(level), options),
+            // What speaks against it is of the past: like a call, it is judged once the server has introduced itself again.
+            (Era::Legacy, Err(CallError::Unsupported { .. })) if self.is_outdated() => {
+                let (client, told) = (self.clone(), self.start_call(&SetLevel(level), options));
+                self.runtime.run(Running::task(async move {
+                    told.await?;
+                    client.set_log_level(level)
+                }))
+            }
+            (Era::Modern, Err(CallError::Unsupported { .. })) if self.is_outdated() => {
+                let asked = self.start_call(&Discover, options.cache(CacheUse::Refresh));
+                let client = self.clone();
+                self.runtime.run(Running::task(async move {
+                    match asked.await {
+                        Err(cancelled @ CallError::Cancelled) => Err(cancelled),
+                        // If it says nothing, what it said before decides.
+                        _ => client.set_log_level(level),
+                    }
+                }))
+            }
             (_, done) => self.runtime.run(Running::task(async move { done })),
         }
     }

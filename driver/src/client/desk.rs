@@ -57,6 +57,7 @@ pub(super) trait Machine: Send {
     fn subscription(&self, id: SubscriptionId) -> Option<&Subscription>;
     fn take_notice(&mut self, id: SubscriptionId) -> Option<Notice>;
     fn set_log_level(&mut self, level: LoggingLevel) -> Result<(), CallError>;
+    fn is_outdated(&self, now: Now) -> bool;
 }
 
 /// A client machine behind a lock, with whatever moves its bytes.
@@ -250,6 +251,12 @@ pub(super) fn cache<L: Link>(link: &Arc<L>) -> Vec<CacheEntry> {
 /// Asks for log messages with each request from now on.
 pub(super) fn set_log_level<L: Link>(link: &Arc<L>, level: LoggingLevel) -> Result<(), CallError> {
     link.lock().machine.set_log_level(level)
+}
+
+/// Whether what the server said of itself need not hold any more.
+pub(super) fn is_outdated<L: Link>(link: &Arc<L>) -> bool {
+    let now = link.now();
+    link.lock().machine.is_outdated(now)
 }
 
 /// Makes a tool known.

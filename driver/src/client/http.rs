@@ -207,6 +207,10 @@ impl Machine for Carried {
     fn set_log_level(&mut self, level: LoggingLevel) -> Result<(), CallError> {
         self.guarded.http.set_log_level(level)
     }
+
+    fn is_outdated(&self, now: Now) -> bool {
+        self.guarded.http.is_outdated(now)
+    }
 }
 
 /// What is to be done once the lock is free.

@@ -137,6 +137,10 @@ impl Machine for Connection {
     fn set_log_level(&mut self, level: LoggingLevel) -> Result<(), CallError> {
         self.set_log_level(level)
     }
+
+    fn is_outdated(&self, now: Now) -> bool {
+        self.is_outdated(now)
+    }
 }
 
 impl<R: Runtime> LineClient<R> {

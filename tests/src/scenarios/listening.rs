@@ -275,6 +275,39 @@ pub fn what_is_granted_no_more_is_told<K: Kit>(_: &str) {
     assert_eq!(diagnostics.others(), [""; 0]);
 }
 
+/// SUB-16: resources that are watched again, after the server had ended that, may have changed meanwhile: they are told as
+/// updated, and those that are new are not.
+pub fn what_is_watched_again_may_have_changed<K: Kit>(_: &str) {
+    let ((tell, diagnostics), (hear, heard)) = (Events::new(), Events::new());
+    let mut listening = None;
+    let answer = move |message: &Value| match message["method"].as_str() {
+        Some("server/discover") => {
+            let ended = listening.take().map(|listen| result(&listen, json!({ "resultType": "complete" })));
+            let hello = discovered(message, json!({ "resources": { "subscribe": true } }));
+            ended.into_iter().chain([hello]).collect()
+        }
+        Some("subscriptions/listen") => {
+            listening = Some(message.clone());
+            let uris = message["params"]["notifications"]["resourceSubscriptions"].as_array().unwrap();
+            vec![acknowledged(message, &uris.iter().map(|uri| uri.as_str().unwrap()).collect::<Vec<_>>())]
+        }
+        _ => Vec::new(),
+    };
+    let builder = builder::<K>(EraChoice::Modern)
+        .on_diagnostic(move |report| tell.tell(report.to_string()))
+        .on_notification(move |method, params| {
+            hear.tell(format!("{method} {}", params.map_or("", Json::get)))
+        });
+    let client = against::<K>(builder, answer).unwrap();
+    K::wait(client.subscribe_resource("kiln://door")).unwrap();
+    K::wait(client.ping()).unwrap();
+    diagnostics.expect("watched resources are not told of any more");
+    K::wait(client.subscribe_resource("kiln://state")).unwrap();
+    assert_eq!(heard.expect("updated"), r#"notifications/resources/updated {"uri":"kiln://door"}"#);
+    K::wait(client.close()).unwrap();
+    assert!(!heard.others().iter().any(|it| it.contains("updated")), "{:?}", heard.others());
+}
+
 /// SUB-11: who asks for a resource and does not wait for the answer takes back what he has asked for, in either era.
 pub fn who_does_not_wait_for_it_watches_nothing<K: AsyncKit>(_: &str) {
     let watches = json!({ "resources": { "subscribe": true } });

@@ -7,8 +7,9 @@ use mcp_driver::model::{Meta, TraceContext};
 use mcp_driver::{CallError, Calls, Canceller, Context, EraChoice, Json, LoggingLevel, Options, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::scripted::{against, discovered};
 use super::{ERAS, Host, builder, call, hosted};
 use crate::kit::{Kit, Server};
 use crate::support::Events;
@@ -89,6 +90,27 @@ pub fn the_level_of_logs_can_be_changed<K: Kit>(_: &str) {
         assert_eq!(*heard.lock().unwrap(), 1);
     }
     host.end();
+}
+
+/// VER-23: what a server said of itself that need not hold any more is no reason to refuse a level: it is asked
+/// first, as before a call.
+pub fn a_level_is_judged_as_a_call_is<K: Kit>(_: &str) {
+    for offers in [true, false] {
+        let mut asked = 0;
+        let answer = move |message: &Value| match message["method"].as_str() {
+            Some("server/discover") => {
+                asked += 1;
+                let has = if asked > 1 && offers { json!({ "logging": {} }) } else { json!({}) };
+                vec![discovered(message, has)]
+            }
+            _ => Vec::new(),
+        };
+        let client = against::<K>(builder::<K>(EraChoice::Modern), answer).unwrap();
+        let outcome = K::wait(client.set_level(LoggingLevel::Info));
+        let is_refused = matches!(outcome, Err(CallError::Unsupported { capability: Some("logging"), .. }));
+        assert_eq!((outcome.is_ok(), is_refused), (offers, !offers), "{outcome:?}");
+        K::wait(client.close()).unwrap();
+    }
 }
 
 /// TRACE-01, TRACE-02: a trace that is in order reaches the server.

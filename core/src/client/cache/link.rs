@@ -165,12 +165,15 @@ impl Link {
         }
     }
 
-    /// Requests carry another authorization from now on, and so will this call, which was not carried out. What the
-    /// server said of itself it may not say to everybody.
-    pub(in crate::client) fn reauthorize(&mut self, call: Option<CallId>) {
+    /// Requests carry another authorization from now on. What the server said of itself it may not say to everybody.
+    pub(in crate::client) fn reauthorize(&mut self) {
         self.cache.reauthorize();
         self.discovery.doubt();
-        if let Some(claim) = call.and_then(|call| self.calls.claim_mut(call)) {
+    }
+
+    /// A call that was not carried out is made with the authorization that there is now.
+    pub(in crate::client) fn readmit(&mut self, call: CallId) {
+        if let Some(claim) = self.calls.claim_mut(call) {
             claim.authorization = self.cache.authorization;
         }
     }

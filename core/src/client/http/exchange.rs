@@ -28,6 +28,8 @@ pub(super) struct Exchange {
     pub(super) origin: ExchangeId,
     /// Which session it belongs to.
     pub(super) generation: u32,
+    /// Counts authorizations: the one that there was when it began.
+    pub(super) authorization: u64,
     pub(super) redirects: usize,
     /// What its request went out with besides its own fields.
     pub(super) credentials: Headers,

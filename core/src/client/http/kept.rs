@@ -19,7 +19,7 @@ impl Http {
     /// Whoever adds a token to requests has another, which may be somebody else's: results that were kept for whoever this
     /// client was are forgotten (CACHE-18).
     pub fn reauthorized(&mut self) {
-        self.link.reauthorize(None);
+        self.link.reauthorize();
     }
 
     /// Sets a field of all requests from now on, such as `Authorization` with another token, in the place of what
@@ -30,6 +30,6 @@ impl Http {
         }
         self.headers.remove(name);
         self.headers.push(name, value);
-        self.link.reauthorize(None);
+        self.link.reauthorize();
     }
 }

@@ -28,6 +28,7 @@ pub(super) struct Held {
     revision: Option<Revision>,
     origin: ExchangeId,
     generation: u32,
+    authorization: u64,
     redirects: usize,
     /// The status that it was refused with.
     status: u16,
@@ -58,7 +59,13 @@ impl Http {
     pub fn repeat(&mut self, now: Now, exchange: ExchangeId) {
         let now = now.mono;
         let Some(held) = self.release(now, exchange) else { return };
-        self.link.reauthorize(held.purpose.call());
+        // Of many that went out with one authorization, the first goes on with another, and so do the others then.
+        if held.authorization == self.link.cache.authorization() {
+            self.link.reauthorize();
+        }
+        if let Some(call) = held.purpose.call() {
+            self.link.readmit(call);
+        }
         let lost = held.generation != self.generation;
         match held.purpose {
             // It was not carried out, so it may be sent in any session; with the fields that are right by then.
@@ -222,6 +229,7 @@ impl Http {
             revision: exchange.revision,
             origin: exchange.origin,
             generation: exchange.generation,
+            authorization: exchange.authorization,
             redirects: exchange.redirects,
             status,
             until,

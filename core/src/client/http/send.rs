@@ -122,6 +122,7 @@ impl Http {
             revision,
             origin: id,
             generation: self.generation,
+            authorization: self.link.cache.authorization(),
             redirects: 0,
             credentials: Headers::new(),
             skipped: false,

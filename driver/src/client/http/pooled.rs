@@ -108,12 +108,12 @@ impl Pooled {
         }
     }
 
-    /// Takes back what waits for a connection with another token than the one there is, or after that was taken back: it
-    /// begins anew.
+    /// Takes back what has not left yet with another token than the one there is, or after that was taken back: it begins
+    /// anew.
     #[cfg(feature = "auth")]
     pub(super) fn recall(&mut self, guarded: &mut Guarded, now: Now) {
         let stale = |(exchange, carrier): (&ExchangeId, &PoolId)| {
-            (self.pool.is_waiting(*carrier) && !guarded.is_current(*exchange)).then_some(*exchange)
+            (self.pool.is_unsent(*carrier) && !guarded.is_current(*exchange)).then_some(*exchange)
         };
         let stale: Vec<ExchangeId> = self.carriers.iter().filter_map(stale).collect();
         for exchange in stale {

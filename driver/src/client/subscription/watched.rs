@@ -37,6 +37,8 @@ pub(super) struct Watched {
     pub(super) askers: usize,
     /// The server has said that it tells of it.
     pub(super) granted: bool,
+    /// What it was watched by is over, so that something is missed until it is watched again.
+    interrupted: bool,
 }
 
 impl Listeners {
@@ -59,7 +61,7 @@ impl Listeners {
         let Self { watched, watches, .. } = self;
         let watched = watched.entry(uri.to_owned()).or_insert_with(|| {
             *watches += 1;
-            Watched { watch: *watches, askers: 0, granted: false }
+            Watched { watch: *watches, askers: 0, granted: false, interrupted: false }
         });
         watched.askers += 1;
         *watched
@@ -88,6 +90,22 @@ impl Listeners {
             !is_lost
         });
         before - self.watched.len()
+    }
+
+    /// What they were watched by is over.
+    fn interrupt(&mut self) {
+        self.watched.values_mut().for_each(|it| it.interrupted |= it.granted);
+    }
+
+    /// They are watched again: those of which something may have been missed till now.
+    fn resume(&mut self) -> Vec<String> {
+        let resumed = self.watched.iter_mut().filter(|(_, it)| it.granted && it.interrupted);
+        resumed
+            .map(|(uri, it)| {
+                it.interrupted = false;
+                uri.clone()
+            })
+            .collect()
     }
 
     pub(super) fn wanted(&self) -> SubscriptionFilter {
@@ -136,6 +154,7 @@ pub(super) fn end_if_over(machine: &mut impl Machine, now: Now, listeners: &mut 
     let is_over = |id: &SubscriptionId| machine.subscription(*id).is_none_or(|it| it.ended().is_some());
     if let Some(over) = listeners.watching.take_if(|id| is_over(id)) {
         machine.unlisten(now, over);
+        listeners.interrupt();
     }
 }
 
@@ -161,7 +180,8 @@ pub(super) fn relisten(
 pub(in crate::client) fn hear_watched<L: Link>(link: &Arc<L>, id: SubscriptionId) {
     let now = link.now();
     let (mut may_have_missed, mut lost, mut wakers) = (false, 0, Vec::new());
-    let (state, missed) = {
+    let mut missed = Vec::new();
+    let state = {
         let mut inner = link.lock();
         let Inner { machine, desk } = &mut *inner;
         if !desk.listeners.watches(id) {
@@ -175,13 +195,16 @@ pub(in crate::client) fn hear_watched<L: Link>(link: &Arc<L>, id: SubscriptionId
         if !state.pending && state.ended.is_none() {
             let granted = state.acknowledged.as_ref().map(|it| &it.resource_subscriptions[..]);
             lost = desk.listeners.lose_but(granted.unwrap_or_default());
+            missed = desk.listeners.resume();
             if lost > 0 {
                 // Cannot be too many: they are fewer than before.
                 wakers = relisten(machine, now, &mut desk.listeners).1;
             }
         }
-        let watched = desk.listeners.watched.keys().filter(|_| may_have_missed);
-        (state, watched.cloned().collect::<Vec<_>>())
+        if may_have_missed {
+            missed = desk.listeners.watched.keys().cloned().collect();
+        }
+        state
     };
     wakers.into_iter().for_each(Waker::wake);
     link.turn();
@@ -228,6 +251,20 @@ mod tests {
         assert_eq!(listeners.take_back("x:a", Some(before.watch)), None, "it was somebody else's by then");
         assert_eq!(listeners.watched.get("x:a"), Some(&anew));
         assert_eq!(listeners.take_back("x:b", None), None);
+    }
+
+    /// SUB-16: what was watched before is what something may have been missed of, and that is told once.
+    #[test]
+    fn what_is_watched_again_may_have_changed() {
+        let mut listeners = Listeners::default();
+        listeners.ask("x:a");
+        listeners.ask("x:b");
+        assert_eq!(listeners.lose_but(&["x:a".to_owned()]), 0);
+        listeners.interrupt();
+        listeners.ask("x:c");
+        assert_eq!(listeners.lose_but(&["x:a", "x:b", "x:c"].map(str::to_owned)), 0);
+        assert_eq!(listeners.resume(), ["x:a"]);
+        assert!(listeners.resume().is_empty());
     }
 
     /// SUB-07: what the server grants no more is not watched any more; what it has not granted yet is for whoever has

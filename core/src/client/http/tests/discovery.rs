@@ -186,3 +186,42 @@ fn an_introduction_that_nobody_waits_for_is_not_held() {
         peer.is_empty();
     }
 }
+
+/// AUTH-05, CACHE-18: requests that go on with one token are not told apart, whichever of them is first, so what is answered
+/// to one of them counts.
+#[test]
+fn an_introduction_counts_whoever_else_gets_the_same_token() {
+    for discovered_first in [true, false] {
+        let (mut peer, call, asked, (tools, listed)) = held();
+        peer.refuse(&listed, 401);
+        let (again, listed) = if discovered_first {
+            let again = peer.repeat(&asked);
+            (again, peer.repeat(&listed))
+        } else {
+            let listed = peer.repeat(&listed);
+            (peer.repeat(&asked), listed)
+        };
+        peer.result(&again, &said("'tools':{},'prompts':{}"));
+        let sent = peer.one();
+        assert_eq!(sent.method(), "prompts/list");
+        peer.result(&sent, "{'prompts':[]}");
+        peer.result(&listed, "{'tools':[]}");
+        assert!(peer.take(&call).is_ok() && peer.take(&tools).is_ok());
+        peer.wait(1_000);
+        peer.is_empty();
+    }
+}
+
+/// CACHE-18: what is refused with a token that is not the present one any more goes on with that, which is no other one.
+#[test]
+fn a_late_refusal_of_an_old_token_is_no_other_authorization() {
+    let (mut peer, call, asked, (tools, listed)) = held();
+    let again = peer.repeat(&asked);
+    peer.refuse(&listed, 401);
+    let listed = peer.repeat(&listed);
+    peer.result(&again, &said("'tools':{},'prompts':{}"));
+    let sent = peer.one();
+    peer.result(&sent, "{'prompts':[]}");
+    peer.result(&listed, "{'tools':[]}");
+    assert!(peer.take(&call).is_ok() && peer.take(&tools).is_ok());
+}

@@ -253,6 +253,11 @@ impl ClientConnection {
         inbox.head.is_none() && inbox.body.is_empty() && (inbox.end || inbox.failed.is_some())
     }
 
+    /// Whether no byte of the request was written.
+    pub(super) const fn is_unsent(&self) -> bool {
+        !self.exchange.has_left
+    }
+
     /// Whether the exchange failed and no byte of its request was written.
     pub(super) fn has_failed_unsent(&self) -> bool {
         matches!(self.inbox.failed, Some((_, true)))

@@ -155,9 +155,12 @@ impl Pool {
         Ok(exchange)
     }
 
-    /// Whether an exchange waits for a connection, so that it can be given up at no cost.
-    pub fn is_waiting(&self, exchange: ExchangeId) -> bool {
+    /// Whether no byte of a request has left, so that it can be taken back: it waits for a connection, or for that to be
+    /// written to.
+    pub fn is_unsent(&self, exchange: ExchangeId) -> bool {
+        let connection = self.running.get(&exchange);
         self.waiting.iter().any(|waiting| waiting.exchange == exchange)
+            || connection.and_then(|it| self.open_machine(*it)).is_some_and(ClientConnection::is_unsent)
     }
 
     /// Exchanges that wait or run.

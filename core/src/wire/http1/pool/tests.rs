@@ -75,6 +75,25 @@ fn opened(pool: &mut Pool) -> ConnectionId {
     connection
 }
 
+/// What has not left can be taken back, wherever it waits, and is not sent again by the pool then.
+#[test]
+fn a_request_is_unsent_until_its_first_byte_is_written() {
+    let mut pool = pool(1, 9);
+    let connection = opened(&mut pool);
+    let (first, second) = (submit(&mut pool), submit(&mut pool));
+    assert!(pool.is_unsent(first) && pool.is_unsent(second));
+    pool.advance(connection, 1);
+    assert!(!pool.is_unsent(first) && pool.is_unsent(second));
+    write(&mut pool, connection);
+    pool.handle_bytes(at(0), connection, OK);
+    drain(&mut pool);
+    assert!(!pool.is_unsent(first) && pool.is_unsent(second), "on the connection by now, and not written");
+    pool.abort(at(0), second);
+    assert!(!pool.is_unsent(second));
+    assert_eq!(drain(&mut pool), [Said::Close(connection)]);
+    assert_eq!(pool.in_flight(), 0);
+}
+
 #[test]
 fn a_free_connection_is_used_again() {
     let mut pool = pool(4, 9);
