@@ -27,6 +27,8 @@ pub(super) struct Calls {
     entries: BTreeMap<CallId, Entry>,
     /// Ids on the wire of calls that wait for their answer.
     wires: BTreeMap<i64, CallId>,
+    /// The ids that calls first had which wait for a task of 2025-11-25: its progress is reported by them.
+    tokens: BTreeMap<i64, CallId>,
     deadlines: BTreeSet<(Instant, CallId)>,
     /// When calls are made again whose server asked nothing.
     rounds: BTreeSet<(Instant, CallId)>,
@@ -120,6 +122,7 @@ impl Calls {
             last_wire: 0,
             entries: BTreeMap::new(),
             wires: BTreeMap::new(),
+            tokens: BTreeMap::new(),
             deadlines: BTreeSet::new(),
             rounds: BTreeSet::new(),
             waiting_bytes: 0,
@@ -247,7 +250,6 @@ impl Calls {
         }
         entry.origin = None;
         entry.claim = None;
-        entry.pursuit = None;
         if entry.forgotten {
             self.entries.remove(&id);
             return false;
@@ -259,7 +261,7 @@ impl Calls {
     /// Progress was reported for a call: its time starts again. Whether the report is news, that is further
     /// than the last one; `None` when there is no such call.
     pub(super) fn progress(&mut self, now: Instant, wire: i64, progress: f64) -> Option<(CallId, bool)> {
-        let id = self.by_wire(wire)?;
+        let id = self.by_wire(wire).or_else(|| self.tokens.get(&wire).copied())?;
         let entry = self.entries.get_mut(&id)?;
         if let Some(deadline) = &mut entry.deadline {
             self.deadlines.remove(&(*deadline, id));
@@ -313,6 +315,9 @@ impl Calls {
 
     /// A call waits for a task.
     pub(super) fn put_pursuit(&mut self, id: CallId, pursuit: Pursuit) {
+        if let Some(token) = pursuit.token {
+            self.tokens.insert(token, id);
+        }
         if let Some(entry) = self.entries.get_mut(&id) {
             entry.pursuit = Some(Box::new(pursuit));
         }
@@ -327,7 +332,11 @@ impl Calls {
     }
 
     pub(super) fn take_pursuit(&mut self, id: CallId) -> Option<Pursuit> {
-        self.entries.get_mut(&id)?.pursuit.take().map(|pursuit| *pursuit)
+        let pursuit = self.entries.get_mut(&id)?.pursuit.take()?;
+        if let Some(token) = pursuit.token {
+            self.tokens.remove(&token);
+        }
+        Some(*pursuit)
     }
 
     /// Takes what was kept for making a call again, as it will not be.
@@ -425,7 +434,11 @@ impl Calls {
         {
             self.rounds.remove(&(at, id));
         }
+        let progress = self.entries.get(&id)?.progress;
         let wire = self.resend(now, id)?;
+        if let Some(entry) = self.entries.get_mut(&id) {
+            entry.progress = progress;
+        }
         if blocks && let Some(entry) = self.entries.get_mut(&id) {
             let before = entry.deadline.replace(entry.cap)?;
             self.deadlines.remove(&(before, id));
@@ -560,7 +573,12 @@ impl Calls {
 
     /// What is still held of calls, in whichever part of the table.
     pub(super) fn len(&self) -> usize {
-        self.entries.len().max(self.wires.len()).max(self.deadlines.len()).max(self.rounds.len())
+        self.entries
+            .len()
+            .max(self.wires.len())
+            .max(self.tokens.len())
+            .max(self.deadlines.len())
+            .max(self.rounds.len())
     }
 }
 

@@ -336,6 +336,8 @@ impl Link {
             Some(Era::Legacy) => {
                 if let Some(change) = about.change(method) {
                     self.tell_listeners(&change);
+                } else if let Some(task) = about.task_of(method, params) {
+                    self.tell_task(task);
                 }
             }
             None => {}

@@ -5,15 +5,19 @@
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions>
 
 use super::encode::{Members, Object};
-use super::json::JsonMap;
+use super::json::{Json, JsonMap};
 use super::macros::{open_object, setters};
 use super::meta::Meta;
 use crate::dialect::Revision;
+use alloc::borrow::ToOwned;
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::Deserialize;
 use serde::ser::SerializeMap;
+
+/// What the extension for tasks adds to a filter.
+const TASK_IDS: &str = "taskIds";
 
 /// Which notifications are wanted, or in the acknowledgement: will come.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,6 +39,29 @@ impl SubscriptionFilter {
     /// Nothing.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Asks to be told how far these tasks are, in the place of others (TASK-51): the extension's `taskIds`.
+    ///
+    /// ```
+    /// use mcp_proto::model::SubscriptionFilter;
+    ///
+    /// assert_eq!(SubscriptionFilter::new().tasks(["786512e2"]).task_ids(), ["786512e2"]);
+    /// ```
+    #[must_use]
+    pub fn tasks<'a>(mut self, ids: impl IntoIterator<Item = &'a str>) -> Self {
+        let ids: Vec<&str> = ids.into_iter().collect();
+        // Texts always serialize.
+        match Json::new(&ids) {
+            Ok(ids_json) if !ids.is_empty() => drop(self.extra.insert(TASK_IDS.to_owned(), ids_json)),
+            _ => drop(self.extra.remove(TASK_IDS)),
+        }
+        self
+    }
+
+    /// The tasks that are asked for, or granted.
+    pub fn task_ids(&self) -> Vec<String> {
+        self.extra.get(TASK_IDS).and_then(|ids| ids.decode().ok()).unwrap_or_default()
     }
 
     /// Whether this asks for all that another one asks for. What extensions add is compared as it is written.

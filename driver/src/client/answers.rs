@@ -9,7 +9,7 @@ use mcp_proto::error::ErrorObject;
 use mcp_proto::model::{
     ClientCapabilities, CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams,
     ElicitRequestParams, ElicitRequestUrlParams, ElicitResult, ElicitationCapability, InputRequest, Json,
-    ListRootsResult, Root, RootsCapability, SamplingCapability,
+    ListRootsResult, Root, RootsCapability, SamplingCapability, TASKS_EXTENSION,
 };
 
 use super::ClientBuilder;
@@ -142,6 +142,8 @@ pub(crate) struct Answers {
     context: bool,
     roots: Option<Answerer>,
     pub(super) fixed_roots: Option<Roots>,
+    /// Whether what a task asks is answered as well, because calls may become tasks.
+    pub(super) tasks: bool,
 }
 
 impl Answers {
@@ -160,6 +162,10 @@ impl Answers {
             sampling.context = self.context.then(Json::empty_object);
             sampling
         });
+        if self.tasks {
+            let extensions = capabilities.extensions.get_or_insert_default();
+            extensions.insert(TASKS_EXTENSION.to_owned(), Json::empty_object());
+        }
         capabilities.roots = self.roots.as_ref().map(|_| RootsCapability::new().list_changed(true));
     }
 
@@ -433,5 +439,10 @@ mod tests {
         let roots = Answers { roots: handler(), ..Answers::default() };
         assert_eq!(declared(&roots, Revision::LATEST), r#"{"roots":{}}"#);
         assert_eq!(declared(&roots, Revision::LATEST_LEGACY), r#"{"roots":{"listChanged":true}}"#);
+        // TASK-01, TASK-64
+        let tasks = Answers { tasks: true, ..Answers::default() };
+        let extension = r#"{"extensions":{"io.modelcontextprotocol/tasks":{}}}"#;
+        assert_eq!(declared(&tasks, Revision::LATEST), extension);
+        assert_eq!(declared(&tasks, Revision::LATEST_LEGACY), "{}");
     }
 }

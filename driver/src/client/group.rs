@@ -4,6 +4,7 @@ mod call;
 mod error;
 mod join;
 mod route;
+mod tasks;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,7 +15,7 @@ use mcp_proto::client::{
     GetPrompt, ListPrompts, ListResourceTemplates, ListResources, ListTools, ReadResource, ToolReply,
 };
 use mcp_proto::error::{ApiMisuse, CallError};
-use mcp_proto::model::{GetPromptResult, Prompt, ReadResourceResult, Resource, ResourceTemplate, Tool};
+use mcp_proto::model::{GetPromptResult, Json, Prompt, ReadResourceResult, Resource, ResourceTemplate, Tool};
 use serde::Serialize;
 
 use super::calls::{Options, after};
@@ -63,6 +64,15 @@ struct Member<R: Runtime> {
     builder: ClientBuilder<R>,
     target: Result<Target, Arc<Error>>,
     state: Mutex<Result<Client<R>, Arc<Error>>>,
+}
+
+/// A call, and whom it goes to.
+struct Called<R: Runtime> {
+    client: Client<R>,
+    server: String,
+    name: String,
+    arguments: Json,
+    options: Options,
 }
 
 /// The servers of a [`Group`], before they are connected to.
@@ -360,6 +370,13 @@ impl<R: Runtime> Group<R> {
     }
 
     async fn calling(self, call: GroupCall) -> Result<ToolReply, GroupError> {
+        let Called { client, server, name, arguments, options } = self.find(call).await?;
+        let call = mcp_proto::client::CallTool::with(name, arguments);
+        client.start_call(&call, options).await.map_err(|error| GroupError::call(server, error))
+    }
+
+    /// Whom a call goes to, and what it is there.
+    async fn find(&self, call: GroupCall) -> Result<Called<R>, GroupError> {
         let GroupCall { server, name, arguments, options } = call;
         let arguments = arguments.map_err(GroupError::Misuse)?;
         let (server, name) = match server {
@@ -375,9 +392,7 @@ impl<R: Runtime> Group<R> {
                 found.sole("tool", &name)?
             }
         };
-        let client = self.client(&server)?;
-        let call = mcp_proto::client::CallTool::with(name, arguments);
-        client.start_call(&call, options).await.map_err(|error| GroupError::call(server, error))
+        Ok(Called { client: self.client(&server)?, server, name, arguments, options })
     }
 
     async fn tools(&self) -> Listing<Tool> {

@@ -18,6 +18,7 @@ mod server_file;
 mod streaming;
 mod subscription;
 mod target;
+mod tasks;
 mod tools;
 mod waiting;
 mod words;
@@ -60,9 +61,11 @@ pub use http::Tls;
 #[cfg(feature = "http")]
 pub use http::{Exchanger, Outgoing, Proxy, Response};
 pub use mcp_proto::client::{
-    CacheEntry, CacheUse, CallTool, Complete, Continuation, Custom, Discover, EraChoice, Fetch, Fetched,
-    Freshness, GetPrompt, ListPrompts, ListResourceTemplates, ListResources, ListTools, Notice, Ping,
-    Progress, ReadResource, Refusal, Resume, ServerDetails, SetLevel, ToolReply, Transport, Unmet, Verdict,
+    CacheEntry, CacheUse, CallTool, CallToolAsTask, CancelTask, Complete, Continuation, Custom, Discover,
+    EraChoice, Fetch, Fetched, Freshness, GetPrompt, GetTask, ListPrompts, ListResourceTemplates,
+    ListResources, ListTasks, ListTools, Notice, Ping, Progress, ReadResource, Refusal, Resume,
+    ServerDetails, SetLevel, TaskHandle, TaskResult, ToolReply, ToolStart, Transport, Unfinished, Unmet,
+    UpdateTask, Verdict, WaitForTask,
 };
 pub use server_file::{NamedServer, ServerFile, ServerFileError};
 pub use streaming::{CallStream, Update};

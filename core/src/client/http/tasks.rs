@@ -12,6 +12,9 @@ impl Http {
     pub(super) fn leave_task(&mut self, now: Instant, call: CallId, error: CallError) {
         self.stop_asking(call);
         let cancel = self.link.leave_task(call, error);
+        // What a server of 2025-11-25 asked while it was to tell the result.
+        self.link.drop_requests_of(call);
+        self.drop_answers(now);
         if let Some(cancel) = cancel
             && let Ok(cancelling) = self.set_off(now, &cancel, CallOptions::new(), true)
         {

@@ -3,7 +3,9 @@
 use crate::change::Change;
 use crate::model::subscriptions::SubscriptionFilter;
 use crate::wanted::{Wanted, Watched};
+use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 /// What of `wanted` is not in `acknowledged`. Values count, not keys: a flag that is acknowledged as false is not
 /// granted, nor is a list without the URIs that were named.
@@ -21,7 +23,9 @@ pub(super) fn without(wanted: &SubscriptionFilter, acknowledged: &SubscriptionFi
             rest.extra.insert(key.clone(), value.clone());
         }
     }
-    rest
+    let granted = acknowledged.task_ids();
+    let left: Vec<String> = rest.task_ids().into_iter().filter(|id| !granted.contains(id)).collect();
+    rest.tasks(left.iter().map(String::as_str))
 }
 
 /// The changes that a filter names.

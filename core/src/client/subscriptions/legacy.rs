@@ -2,7 +2,7 @@
 //!
 //! <https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions>
 
-use super::{SubscriptionId, Todo, Watching};
+use super::{Subscription, SubscriptionId, Todo, Watching};
 use crate::change::Change;
 use crate::client::calls::CallId;
 use crate::client::link::Link;
@@ -10,7 +10,10 @@ use crate::client::subscriptions::Notice;
 use crate::dialect::Era;
 use crate::error::CallError;
 use crate::model::subscriptions::SubscriptionFilter;
+use crate::model::tasks::DetailedTask;
+use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -125,6 +128,10 @@ impl Link {
             let tools = has.tools.as_ref().and_then(|has| has.list_changed);
             let prompts = has.prompts.as_ref().and_then(|has| has.list_changed);
             let resources = has.resources.as_ref().and_then(|has| has.list_changed);
+            // It need not say anything of them, but what it says is heard.
+            let tasks = wanted.task_ids();
+            let heard = tasks.iter().filter(|_| has.tasks.is_some());
+            filter = filter.tasks(heard.map(String::as_str));
             filter.tools_list_changed = told(wanted.tools_list_changed, tools);
             filter.prompts_list_changed = told(wanted.prompts_list_changed, prompts);
             filter.resources_list_changed = told(wanted.resources_list_changed, resources);
@@ -173,6 +180,18 @@ impl Link {
         let told: Vec<_> = told.map(|(&id, _)| id).collect();
         for id in told {
             self.deliver(id, Notice::Changed(change.clone()));
+        }
+    }
+
+    /// A legacy server tells how far a task is: whoever listens for it hears it (TASKL-37).
+    pub(in crate::client) fn tell_task(&mut self, task: DetailedTask) {
+        let listens = |entry: &Subscription| {
+            entry.ended.is_none() && entry.wanted.task_ids().contains(&task.task.task_id)
+        };
+        let entries = self.subscriptions.entries.iter();
+        let told: Vec<_> = entries.filter(|(_, entry)| listens(entry)).map(|(&id, _)| id).collect();
+        for id in told {
+            self.deliver(id, Notice::Task(Box::new(task.clone())));
         }
     }
 

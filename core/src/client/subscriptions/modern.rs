@@ -9,9 +9,11 @@ use crate::error::CallError;
 use crate::model::Json;
 use crate::model::result::ResultType;
 use crate::model::subscriptions::{SubscriptionFilter, SubscriptionsAcknowledgedNotificationParams};
+use crate::model::tasks::{DetailedTask, TaskStatusNotificationParams};
 use crate::time::{Duration, Instant};
 use crate::wire::jsonrpc::RequestId;
 use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -50,6 +52,13 @@ impl About {
     /// The task or resource that it is about.
     pub(in crate::client) fn subject(self) -> Option<String> {
         self.task.or(self.uri)
+    }
+
+    /// The task whose state the notification tells (TASK-50, TASKL-37).
+    pub(in crate::client) fn task_of(&self, method: &str, params: Option<&RawValue>) -> Option<DetailedTask> {
+        let tells = matches!(method, "notifications/tasks" | "notifications/tasks/status");
+        let params = params.filter(|_| tells && self.task.is_some())?;
+        serde_json::from_str::<TaskStatusNotificationParams>(params.get()).ok().map(|params| params.task)
     }
 
     /// The change that the notification tells of.
@@ -131,6 +140,11 @@ impl Link {
         let Some(entry) = self.subscriptions.entries.get_mut(&id) else { return };
         let notice = match about.change(method) {
             Some(change) if filter::asked_for(&entry.wanted, &change) => Notice::Changed(change),
+            None if let Some(task) = about.task_of(method, params)
+                && entry.wanted.task_ids().contains(&task.task.task_id) =>
+            {
+                Notice::Task(Box::new(task))
+            }
             None if !entry.wanted.extra.is_empty() => Notice::Other {
                 method: method.to_owned(),
                 params: params.map(Json::from),

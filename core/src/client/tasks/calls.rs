@@ -13,7 +13,6 @@ use crate::time::Duration;
 use crate::wire::jsonrpc::write_json;
 use alloc::borrow::{Cow, ToOwned};
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 use serde::Serialize;
@@ -199,7 +198,7 @@ impl Call for WaitForTask {
 /// <https://modelcontextprotocol.io/extensions/tasks/overview>
 #[derive(Clone, PartialEq)]
 pub struct UpdateTask {
-    task_id: String,
+    task: TaskHandle,
     asked: InputRequests,
     responses: InputResponses,
 }
@@ -212,13 +211,14 @@ impl fmt::Debug for UpdateTask {
 }
 
 impl UpdateTask {
-    /// Answers nothing yet of what this task asks.
-    pub fn new(task: &DetailedTask) -> Self {
-        Self {
-            task_id: task.task.task_id.clone(),
-            asked: task.input_requests.clone(),
-            responses: InputResponses::new(),
-        }
+    /// Answers nothing yet of what this task asks, as [`GetTask`] told it.
+    pub fn new(task: &TaskHandle, told: &DetailedTask) -> Self {
+        Self { task: task.clone(), asked: told.input_requests.clone(), responses: InputResponses::new() }
+    }
+
+    /// The task that is answered.
+    pub fn handle(&self) -> &TaskHandle {
+        &self.task
     }
 
     /// Answers what is asked under `key`, checked against what that is. Not all has to be answered at once (TASK-42).
@@ -237,7 +237,7 @@ impl UpdateTask {
 
     /// These answers, which were checked when they were given.
     pub(super) fn of(task: &TaskHandle, responses: InputResponses) -> Self {
-        Self { task_id: task.task_id().to_owned(), asked: InputRequests::new(), responses }
+        Self { task: task.clone(), asked: InputRequests::new(), responses }
     }
 }
 
@@ -249,7 +249,7 @@ impl Call for UpdateTask {
     }
 
     fn write_params(&self, _: Revision, out: &mut Vec<u8>) -> Result<(), ApiMisuse> {
-        write_json(out, &Params { task_id: &self.task_id, input_responses: Some(&self.responses) })
+        write_json(out, &Params { task_id: self.task.task_id(), input_responses: Some(&self.responses) })
     }
 
     fn read(_: RawReply<'_>) -> Result<(), CallError> {
@@ -257,7 +257,7 @@ impl Call for UpdateTask {
     }
 
     fn name(&self) -> Option<&str> {
-        Some(&self.task_id)
+        Some(self.task.task_id())
     }
 
     fn is_repeatable(&self) -> bool {

@@ -69,6 +69,8 @@ impl Link {
             return Ok(Some(Reply::Task(raw.into(), Box::new(handle))));
         }
         let mut pursuit = Pursuit::new(now, handle, true, &prepared.options);
+        let is_core = self.details.as_deref().is_some_and(|it| it.revision.dialect().tasks == Tasks::Core);
+        pursuit.token = self.calls.wire(call).filter(|_| is_core);
         pursuit.learn(&task, &self.config.limits);
         let at = match task.status {
             TaskStatus::Working => pursuit.next_poll(now, &self.config.limits),

@@ -27,6 +27,8 @@ pub(in crate::client) struct Pursuit {
     /// The call has made it, so that nobody else can wait for it: who gives the call up takes it back.
     pub(super) own: bool,
     options: CallOptions,
+    /// What its progress is reported by, which goes on in 2025-11-25 (PRG-13).
+    pub(in crate::client) token: Option<i64>,
     /// Since when it is known here. What its server says of times is by another clock.
     began: Instant,
     ttl: Option<Duration>,
@@ -79,12 +81,13 @@ pub(super) enum Asking {
 
 impl Pursuit {
     pub(super) fn new(now: Instant, handle: TaskHandle, own: bool, options: &CallOptions) -> Self {
-        // A task has no progress (TASK-53).
+        // Neither what is asked about it has progress, nor with the extension the task itself (TASK-53).
         let options = CallOptions { progress: false, ..options.clone() };
         Self {
             handle,
             own,
             options,
+            token: None,
             began: now,
             ttl: None,
             interval: INTERVAL,

@@ -55,7 +55,11 @@ pub enum GroupError {
 }
 
 impl GroupError {
-    pub(super) fn call(server: String, error: CallError) -> Self {
+    /// A call of this server has failed. A task that it became is one of that server.
+    pub(super) fn call(server: String, mut error: CallError) -> Self {
+        if let CallError::Unfinished { task, .. } = &mut error {
+            **task = task.as_ref().clone().with_server(&*server);
+        }
         Self::Call { server, error }
     }
 

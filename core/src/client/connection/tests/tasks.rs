@@ -2,6 +2,7 @@
 
 mod handles;
 mod legacy;
+mod told;
 
 use super::*;
 use crate::client::{AskId, Refusal, TaskHandle, ToolReply, Unfinished, Unmet};

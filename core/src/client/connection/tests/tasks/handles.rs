@@ -119,9 +119,9 @@ fn a_task_is_answered_by_hand() {
     peer.result(&line, &asking(&format!("'who':{FORM},'dirs':{ROOTS}")));
     let asked = peer.connection.take(&get).unwrap().unwrap();
     assert_eq!((asked.task.status, asked.input_requests.len()), (TaskStatus::InputRequired, 2));
-    assert!(UpdateTask::new(&asked).answer("what", ListRootsResult::default()).is_err());
-    assert!(UpdateTask::new(&asked).answer("who", ListRootsResult::default()).is_err());
-    let update = UpdateTask::new(&asked).answer("dirs", ListRootsResult::default()).unwrap();
+    assert!(UpdateTask::new(&handle(), &asked).answer("what", ListRootsResult::default()).is_err());
+    assert!(UpdateTask::new(&handle(), &asked).answer("who", ListRootsResult::default()).is_err());
+    let update = UpdateTask::new(&handle(), &asked).answer("dirs", ListRootsResult::default()).unwrap();
     let update = peer.start(&update);
     let line = peer.one();
     assert_eq!(method(&line), "tasks/update");
