@@ -92,6 +92,9 @@ macro_rules! parity {
                 unknown_responses_are_nothing, a_storm_of_cancellations_passes,
                 a_full_disk_keeps_no_client_from_its_token, a_full_disk_costs_resumption_only,
                 a_client_out_of_descriptors_says_so;
+            task_clients: a_call_waits_for_its_task, an_abandoned_call_takes_its_task_back, a_task_is_held_and_found_again,
+                a_question_without_an_answer_leaves_the_task, tasks_go_to_the_server_that_has_them,
+                what_is_told_of_a_task_is_heard, both_halves_agree;
             hooks: hooks_see_every_request, hooks_may_refuse_every_request, sessions_are_the_same_with_hooks;
             sealed: a_call_goes_on_wherever_its_key_is, a_state_is_for_its_audience, a_codec_of_ones_own_is_asked,
                 a_ring_without_keys_does_not_serve;

@@ -3,13 +3,16 @@
 //! Not part of the API. Each reads its bytes as a script of inputs, and panics where a property does not hold:
 //! every call ends exactly once, and nothing is kept of what is over.
 
+mod messages;
 mod responses;
+mod tasks;
 
+use self::messages::{ELICIT, GREETING, INPUT_REQUIRED, acknowledgement, answer, format};
 use self::responses::{head, kind_head};
 use super::{
-    AskId, CacheEntry, CacheUse, CallId, CallOptions, CallTool, Complete, Config, Connection, Endpoint,
-    EraChoice, Event, ExchangeId, Http, HttpOutput, HttpRequest, InputResponse, ListTools, Output,
-    OutputCheck, Pending, Ping, ReadResource, Refusal, SubscriptionId, ToolReply,
+    AskId, CacheEntry, CacheUse, CallId, CallOptions, CallTool, CallToolAsTask, Complete, Config, Connection,
+    Endpoint, EraChoice, Event, ExchangeId, Http, HttpOutput, HttpRequest, InputResponse, ListTools, Output,
+    OutputCheck, Pending, Ping, ReadResource, Refusal, SubscriptionId, ToolReply, WaitForTask,
 };
 use crate::dialect::Revision;
 use crate::entropy::Seed;
@@ -22,7 +25,7 @@ use crate::model::lifecycle::Implementation;
 use crate::model::logging::LoggingLevel;
 use crate::model::roots::ListRootsResult;
 use crate::model::subscriptions::SubscriptionFilter;
-use crate::model::tools::Tool;
+use crate::model::tools::{TaskSupport, Tool, ToolExecution};
 use crate::time::{Duration, Instant, Now};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
@@ -52,7 +55,7 @@ impl<'a> Script<'a> {
     /// A body: bytes of the script, or something that makes sense more often than those do.
     fn body(&mut self, wire: u8) -> Vec<u8> {
         let id = i64::from(wire % 8);
-        let text = match self.byte() % 17 {
+        let text = match self.byte() % 18 {
             0 => format(
                 id,
                 "\"result\":{\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":{\"tools\":{\"listChanged\":true},\"resources\":{\"subscribe\":true}}}",
@@ -86,6 +89,7 @@ impl<'a> Script<'a> {
             16 => String::from(
                 "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/elicitation/complete\",\"params\":{\"elicitationId\":\"i\"}}",
             ),
+            17 => tasks::told(id, wire),
             _ => {
                 let len = usize::from(self.byte());
                 return self.take(len).to_vec();
@@ -95,64 +99,21 @@ impl<'a> Script<'a> {
     }
 }
 
-const ELICIT: &str = "\"method\":\"elicitation/create\",\"params\":{\"message\":\"m\",\
-    \"requestedSchema\":{\"type\":\"object\",\"properties\":{}}}";
-const INPUT_REQUIRED: &str = "\"result\":{\"resultType\":\"input_required\",\"requestState\":\"s\",\
-    \"inputRequests\":{\"a\":{\"method\":\"roots/list\"},\"b\":{\"method\":\"roots/list\"}}}";
-const LATER: &str = "\"result\":{\"resultType\":\"input_required\",\"requestState\":\"s\"}";
-
-const GREETING: &str = "\"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{\"listChanged\":true},\"resources\":{\"subscribe\":true}}}";
-const PAGES: &str = "\"error\":{\"code\":-32042,\"message\":\"m\",\"data\":{\"elicitations\":[{\"mode\":\"url\",\"elicitationId\":\"i\",\"url\":\"https://h.example/\",\"message\":\"m\"}]}}";
-const TOOL: &str = "{\"name\":\"t\",\"inputSchema\":{\"properties\":\
-    {\"a\":{\"type\":\"string\",\"x-mcp-header\":\"A\"}}},\"outputSchema\":{\"type\":\"object\"}}";
-
 /// A tool that was known before, or one that cannot be called.
 fn tool(choice: u8) -> Tool {
     let schema = |text: &str| Json::parse(text).unwrap_or_else(|_| Json::empty_object());
     let foreign = if choice & 1 == 0 { "{\"$schema\":\"x:y\"}" } else { "{\"$ref\":\"x:y\"}" };
-    Tool::new("t", Json::empty_object()).output_schema(schema(foreign))
-}
-
-/// What a kind server would answer to a request, which wants input first or not; nothing to other messages.
-fn answer(request: &[u8], choice: u8) -> Option<String> {
-    #[derive(serde::Deserialize)]
-    struct Request {
-        id: i64,
-        method: String,
+    let tool = Tool::new("t", Json::empty_object());
+    match choice & 6 {
+        6 => tool.execution(ToolExecution::new().task_support(TaskSupport::Required)),
+        _ => tool.output_schema(schema(foreign)),
     }
-    let Request { id, method } = serde_json::from_slice(request).ok()?;
-    Some(match &*method {
-        "server/discover" => format(
-            id,
-            "\"result\":{\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":{\"tools\":{\"listChanged\":true},\"resources\":{\"subscribe\":true}}}",
-        ),
-        "initialize" if choice & 8 == 8 => format(id, GREETING),
-        "initialize" => format(id, GREETING).replace("2025-11-25", "2025-03-26"),
-        "tools/call" if choice & 11 == 11 => format(id, PAGES),
-        "tools/call" if choice % 4 == 1 => format(id, INPUT_REQUIRED),
-        "tools/call" if choice % 4 == 2 => format(id, LATER),
-        "subscriptions/listen" if !choice.is_multiple_of(4) => acknowledgement(id),
-        _ => {
-            let rest = "],\"contents\":[],\"nextCursor\":\"n\",\"ttlMs\":900}";
-            format(id, &["\"result\":{\"content\":[],\"tools\":[", TOOL, rest].concat())
-        }
-    })
-}
-
-fn format(id: i64, rest: &str) -> String {
-    alloc::format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{rest}}}")
-}
-
-fn acknowledgement(id: i64) -> String {
-    alloc::format!(
-        "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/subscriptions/acknowledged\",\"params\":{{\"notifications\":\
-         {{\"toolsListChanged\":true}},\"_meta\":{{\"io.modelcontextprotocol/subscriptionId\":{id}}}}}}}"
-    )
 }
 
 /// Something to listen for.
 fn filter(choice: u8) -> SubscriptionFilter {
-    let filter = SubscriptionFilter::new().tools_list_changed(choice & 1 == 0);
+    let tasks = ["k"].into_iter().take(usize::from(choice / 8 % 2));
+    let filter = SubscriptionFilter::new().tools_list_changed(choice & 1 == 0).tasks(tasks);
     let uris = ["x:a", "x:b"].into_iter().take(usize::from(choice / 2 % 3));
     filter.resource_subscriptions(uris.map(String::from).collect::<Vec<_>>())
 }
@@ -186,6 +147,9 @@ fn config(choice: u8) -> Arc<Config> {
         connections: LISTENS + 1,
         ..limits
     };
+    if choice & 16 == 0 {
+        config = config.tasks();
+    }
     config.log_level = (choice & 32 == 0).then_some(LoggingLevel::Warning);
     config.check_output = if choice & 64 == 0 { OutputCheck::Strict } else { OutputCheck::Warn };
     Arc::new(config)
@@ -294,8 +258,13 @@ pub fn fuzz_connection(data: &[u8]) {
         let at = now(time);
         match script.byte() % 16 {
             0 | 1 => {
-                let options = CallOptions { progress: script.byte() & 1 == 0, ..CallOptions::default() };
-                if let Ok(pending) = connection.start(at, &CallTool::new("t"), options) {
+                let choice = script.byte();
+                let options = CallOptions { progress: choice & 1 == 0, ..CallOptions::default() };
+                let started = match choice & 12 {
+                    12 => connection.start(at, &WaitForTask::new(&tasks::handle()), options),
+                    _ => connection.start(at, &CallTool::new("t"), options),
+                };
+                if let Ok(pending) = started {
                     calls.open.insert(pending.id(), pending);
                 }
             }
@@ -343,6 +312,10 @@ pub fn fuzz_connection(data: &[u8]) {
             14 => match script.byte() % 7 {
                 4 => connection.learn_tool(&tool(script.byte())),
                 5 | 6 => listen!(connection, at, calls, script),
+                0 if script.byte() & 1 == 0 => {
+                    let call = connection.start(at, &CallToolAsTask::new("t"), CallOptions::new());
+                    drop(call.map(|call| connection.forget(call.id())));
+                }
                 0 => {
                     drop(connection.start(at, &Ping, CallOptions::new()).map(|it| connection.forget(it.id())))
                 }
@@ -432,8 +405,13 @@ pub fn fuzz_http(data: &[u8]) {
         let exchange = exchanges.get(exchanges.len().saturating_sub(1 + nth % 4)).cloned();
         match (script.byte() % 16, exchange) {
             (0 | 1, _) => {
-                let options = CallOptions { progress: script.byte() & 1 == 0, ..CallOptions::default() };
-                if let Ok(pending) = http.start(at, &CallTool::new("t"), options) {
+                let choice = script.byte();
+                let options = CallOptions { progress: choice & 1 == 0, ..CallOptions::default() };
+                let started = match choice & 12 {
+                    12 => http.start(at, &WaitForTask::new(&tasks::handle()), options),
+                    _ => http.start(at, &CallTool::new("t"), options),
+                };
+                if let Ok(pending) = started {
                     calls.open.insert(pending.id(), pending);
                 }
             }
@@ -496,6 +474,10 @@ pub fn fuzz_http(data: &[u8]) {
                     0 => http.set_header("authorization", [script.byte() % 2 + b'a']),
                     1 => http.clear_cache(),
                     4 => assert!(http.learn_tool(&tool(script.byte())).is_ok(), "it has no annotation"),
+                    2 if nth & 64 > 0 => {
+                        let call = http.start(at, &CallToolAsTask::new("t"), options);
+                        drop(call.map(|call| http.forget(call.id())));
+                    }
                     2 => {
                         if let Ok(list) = http.start(at, &ListTools::new(), options) {
                             if http.take(&list).is_some() {

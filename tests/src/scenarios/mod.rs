@@ -37,6 +37,7 @@ pub mod stopping;
 pub mod streaming;
 pub mod streams;
 pub mod subscriptions;
+pub mod task_clients;
 pub mod tasks;
 pub mod tools;
 
