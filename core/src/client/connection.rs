@@ -504,6 +504,7 @@ impl Connection {
                 let outcome = response.outcome.map_err(|error| CallError::Server { error, status: None });
                 self.link.stream_answered(wire.unwrap_or_default(), outcome);
             }
+            None if response.outcome.as_ref().is_ok_and(|result| self.takes_back_late(now, result)) => {}
             None => {
                 let id = response.id.as_ref().map(|id| id as &dyn core::fmt::Display);
                 self.link.unasked(id, response.outcome.as_ref().err());

@@ -118,10 +118,6 @@ impl Origin {
         self.prepared.is_augmented()
     }
 
-    pub(super) fn method(&self) -> &str {
-        self.prepared.method()
-    }
-
     /// That the call waits so long.
     pub(super) fn waiting(&self, elapsed: Duration, delay: Duration, request_state: bool) -> Waiting {
         let method = self.prepared.method().to_owned();

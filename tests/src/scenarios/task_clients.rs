@@ -8,7 +8,7 @@ use mcp_driver::model::{
 };
 use mcp_driver::{
     Asked, CallError, Calls, ClientBuilder, Context, EraChoice, Group, GroupCall, GroupError, Json, Limits,
-    Notice, Runtime, Server, TaskHandle, TaskOptions, Tool, ToolStart, Unfinished, UpdateTask,
+    Notice, Runtime, Server, TaskHandle, TaskOptions, Tool, ToolStart, Traffic, Unfinished, UpdateTask,
 };
 use serde_json::{Value, json};
 
@@ -388,14 +388,23 @@ pub fn both_halves_agree<K: Kit>(_: &str) {
             true => K::wait(builder.http(&host.url)).unwrap(),
             false => K::wait(builder.in_process(overhauling(tell.clone()))).unwrap(),
         };
-        let client = connect(asking::<K>(EraChoice::Modern));
+        let polls = tell.clone();
+        let watched = asking::<K>(EraChoice::Modern).on_traffic(move |traffic| match traffic {
+            Traffic::Sent(bytes) if String::from_utf8_lossy(bytes).contains("tasks/get") => {
+                polls.tell("polls")
+            }
+            _ => {}
+        });
+        let client = connect(watched);
         assert_eq!(call::<K>(&client, "overhaul", json!({})).unwrap().text(), "overhauled for Ada");
         let start = K::wait(client.call_tool_as_task("overhaul", json!({}))).unwrap();
         let handle = start.handle().unwrap();
         assert_eq!(K::wait(client.wait_for_task(handle)).unwrap().text(), "overhauled for Ada");
         let caller = client.clone();
         let abandon = K::abandonable(move |options| caller.call_tool_with("wait", json!({}), options));
+        // There is a task once it is polled: before, the call itself would be cancelled.
         events.expect("waits");
+        events.expect("polls");
         abandon();
         events.expect("dropped");
         K::wait(client.close()).unwrap();

@@ -8,6 +8,7 @@ use crate::client::link;
 use crate::client::request;
 use crate::error::CallError;
 use crate::time::Instant;
+use serde_json::value::RawValue;
 
 impl Connection {
     /// Ends a call before its response has come.
@@ -31,6 +32,16 @@ impl Connection {
             self.link.calls.forget(cancelling);
         }
         self.prepared(now);
+    }
+
+    /// Whether a result that nobody waits for says that its call goes on as a task: it was cancelled when the server had made
+    /// that already, which a cancelled request does not undo, so it is taken back.
+    pub(super) fn takes_back_late(&mut self, now: Instant, result: &RawValue) -> bool {
+        let Some(cancel) = self.link.late_task(result) else { return false };
+        if let Ok(cancelling) = self.start_source(now, &cancel, CallOptions::new()) {
+            self.link.calls.forget(cancelling);
+        }
+        true
     }
 
     /// Gives up the calls whose time is over.

@@ -29,25 +29,25 @@ impl Link {
     /// Whether the result of a call says that it goes on as a task. Looked for only where that may be: for any other
     /// method, and where it was not declared, it is an invalid result (TASK-05).
     pub(in crate::client) fn is_task(&self, call: CallId, revision: Revision, result: &RawValue) -> bool {
-        #[derive(Deserialize)]
-        struct Nested {
-            task: Option<serde::de::IgnoredAny>,
-        }
         let Some(origin) = self.calls.origin(call) else { return false };
-        match revision.dialect().tasks {
-            Tasks::Extension => {
-                self.declares_tasks()
-                    && origin.method() == "tools/call"
-                    && result.get().contains("\"task\"")
-                    && matches!(ResultType::of(result), Ok(ResultType::Other(kind)) if kind == "task")
-            }
+        let may_be = match revision.dialect().tasks {
+            Tasks::Extension => self.declares_tasks() && origin.prepared().method() == "tools/call",
             // A server that does not heed it answers as to any call (TASKL-15).
-            Tasks::Core => {
-                origin.is_augmented()
-                    && serde_json::from_str(result.get()).is_ok_and(|it: Nested| it.task.is_some())
-            }
+            Tasks::Core => origin.is_augmented(),
             Tasks::None => false,
+        };
+        may_be && says_task(revision, result)
+    }
+
+    /// What takes a task back that came of a call which nobody waits for any more.
+    pub(in crate::client) fn late_task(&self, result: &RawValue) -> Option<CancelTask> {
+        let revision = self.details.as_deref()?.revision;
+        let may_be = revision.dialect().tasks == Tasks::Core || self.declares_tasks();
+        if !may_be || !says_task(revision, result) {
+            return None;
         }
+        let CreateTaskResult { task, .. } = read(result).ok()?;
+        Some(CancelTask::new(&TaskHandle::new(task.task_id)))
     }
 
     /// A call goes on as a task: it is handed out, or waited for. An error ends the call.
@@ -312,6 +312,25 @@ impl Link {
             (Err(error), Some(pursuit)) => Err(pursuit.ended_by(error)),
             (outcome, _) => outcome,
         }
+    }
+}
+
+/// Whether a result says that there is a task instead of it.
+fn says_task(revision: Revision, result: &RawValue) -> bool {
+    #[derive(Deserialize)]
+    struct Nested {
+        task: Option<serde::de::IgnoredAny>,
+    }
+    // Looked for first, since that is cheap and hardly ever there.
+    if !result.get().contains("\"task\"") {
+        return false;
+    }
+    match revision.dialect().tasks {
+        Tasks::Extension => {
+            matches!(ResultType::of(result), Ok(ResultType::Other(kind)) if kind == "task")
+        }
+        Tasks::Core => serde_json::from_str(result.get()).is_ok_and(|it: Nested| it.task.is_some()),
+        Tasks::None => false,
     }
 }
 

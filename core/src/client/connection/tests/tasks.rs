@@ -437,6 +437,22 @@ fn to_cancel_the_call_before_there_is_a_task_cancels_the_request() {
     assert_eq!(method(&peer.one()), "notifications/cancelled");
 }
 
+/// TASK-45: a task that the server had made when it was told so is taken back as soon as that is heard.
+#[test]
+fn a_task_of_a_call_that_was_cancelled_is_taken_back() {
+    let mut peer = peer();
+    let call = peer.start(&CallTool::new("a"));
+    let line = peer.one();
+    peer.connection.cancel(peer.now, call.id());
+    peer.one();
+    peer.result(&line, &created());
+    let cancel = peer.one();
+    assert_eq!((method(&cancel), params(&cancel)["taskId"].get()), ("tasks/cancel".into(), "\"t-1\""));
+    assert_eq!(peer.outcome(&call), Err(CallError::Cancelled));
+    peer.result(&cancel, "{}");
+    peer.is_idle();
+}
+
 /// TASK-45: so does who has no more time for it.
 #[test]
 fn a_call_that_runs_out_of_time_takes_its_task_back() {
