@@ -21,6 +21,7 @@ pub(in crate::client) enum Role {
     Hidden,
     Handed,
     Awaited(TaskHandle),
+    Fetched(TaskHandle),
 }
 
 impl From<TaskRole<'_>> for Role {
@@ -29,6 +30,7 @@ impl From<TaskRole<'_>> for Role {
             TaskRole::Hidden => Self::Hidden,
             TaskRole::Handed => Self::Handed,
             TaskRole::Awaited(task) => Self::Awaited(task.clone()),
+            TaskRole::Fetched(task) => Self::Fetched(task.clone()),
         }
     }
 }
@@ -39,6 +41,7 @@ impl Role {
             Self::Hidden => TaskRole::Hidden,
             Self::Handed => TaskRole::Handed,
             Self::Awaited(task) => TaskRole::Awaited(task),
+            Self::Fetched(task) => TaskRole::Fetched(task),
         }
     }
 }

@@ -96,7 +96,7 @@ struct Params<'a> {
 }
 
 macro_rules! about {
-    ($(#[$docs:meta])* $name:ident, $method:literal, $reply:ty, $read:expr) => {
+    ($(#[$docs:meta])* $name:ident, $method:literal, $reply:ty, $read:expr, $role:expr) => {
         $(#[$docs])*
         #[derive(Clone, Debug, PartialEq)]
         pub struct $name(TaskHandle);
@@ -130,24 +130,30 @@ macro_rules! about {
             fn is_repeatable(&self) -> bool {
                 true
             }
+
+            fn task(&self) -> TaskRole<'_> {
+                let role: fn(&TaskHandle) -> TaskRole<'_> = $role;
+                role(&self.0)
+            }
         }
     };
 }
 
 about! {
     /// `tasks/get`: how far a task is, what it asks, and with the extension what came of it.
-    GetTask, "tasks/get", DetailedTask, |reply: RawReply<'_>| Ok(reply.decode::<GetTaskResult>()?.task)
+    GetTask, "tasks/get", DetailedTask, |reply: RawReply<'_>| Ok(reply.decode::<GetTaskResult>()?.task),
+    |_| TaskRole::Hidden
 }
 
 about! {
     /// `tasks/cancel`: asks the server to stop a task (TASK-45). It may finish all the same (TASK-48).
-    CancelTask, "tasks/cancel", (), |_: RawReply<'_>| Ok(())
+    CancelTask, "tasks/cancel", (), |_: RawReply<'_>| Ok(()), |_| TaskRole::Hidden
 }
 
 about! {
     /// `tasks/result`: what came of a task, once it has ended; until then the server does not answer (TASKL-32). 2025-11-25
     /// only: with the extension [`GetTask`] tells it. [`WaitForTask`] waits for it in either.
-    TaskResult, "tasks/result", ToolReply, ToolReply::read
+    TaskResult, "tasks/result", ToolReply, ToolReply::read, |task| TaskRole::Fetched(task)
 }
 
 /// Waits for a task: it is polled, what it asks is answered, and its outcome is that of the call that it was made by, as if

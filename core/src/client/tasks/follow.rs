@@ -82,7 +82,7 @@ impl Link {
         Ok(None)
     }
 
-    /// A call that waits for a task goes out.
+    /// A call goes out that is about what a task comes to: that of its tool.
     pub(in crate::client) fn pursue(
         &mut self,
         now: Instant,
@@ -90,13 +90,15 @@ impl Link {
         source: &impl Source,
         options: &CallOptions,
     ) {
-        let TaskRole::Awaited(task) = source.task() else { return };
+        let (TaskRole::Awaited(task) | TaskRole::Fetched(task)) = source.task() else { return };
         match (&task.output, task.tool()) {
             (Some(output), _) => self.calls.put_output(call, Some(output.clone())),
             (None, Some(tool)) => self.goes_out_to(call, tool),
             (None, None) => {}
         }
-        self.calls.put_pursuit(call, Pursuit::new(now, task.clone(), false, options));
+        if matches!(source.task(), TaskRole::Awaited(_)) {
+            self.calls.put_pursuit(call, Pursuit::new(now, task.clone(), false, options));
+        }
     }
 
     /// The server has answered what was asked on behalf of a call that waits for a task.

@@ -129,6 +129,8 @@ pub enum TaskRole<'a> {
     Handed,
     /// It waits for this task.
     Awaited(&'a TaskHandle),
+    /// It asks what this task came to, so what comes has to look like that.
+    Fetched(&'a TaskHandle),
 }
 
 /// Why a call that went on as a task ended without its outcome.

@@ -344,6 +344,22 @@ fn a_task_is_looked_at_by_hand() {
     assert_eq!(peer.outcome(&call).unwrap().text(), "done");
 }
 
+/// TASKL-31, TOOL-29: what is fetched by hand is held against the definition of the tool that the handle names.
+#[cfg(feature = "jsonschema")]
+#[test]
+fn a_result_that_is_fetched_is_checked() {
+    let mut peer = legacy(TASKS);
+    list(&mut peer, ",'outputSchema':{'type':'object','required':['n']}");
+    for (handle, fits) in
+        [(TaskHandle::new("t-1").with_tool("overhaul"), false), (TaskHandle::new("t-1"), true)]
+    {
+        let fetched = peer.start(&TaskResult::new(&handle));
+        let line = peer.one();
+        peer.result(&line, "{'content':[],'structuredContent':{}}");
+        assert_eq!(peer.connection.take(&fetched).unwrap().unwrap().misfit.is_none(), fits);
+    }
+}
+
 /// TASKL-01: in revisions that have no tasks there are none.
 #[test]
 fn revisions_before_have_no_tasks() {
