@@ -129,7 +129,7 @@ struct Writing {
 
 impl Writing {
     /// Copied out at once, at the most: the machine is free while a write blocks.
-    const CHUNK: usize = 256 << 10;
+    const CHUNK: usize = 1 << 20;
     /// Room that is kept for the next write.
     const KEPT: usize = 16 << 10;
 
@@ -139,11 +139,18 @@ impl Writing {
             self.chunk.clear();
             endpoint.transmit(now(), &mut |bytes| {
                 let taken = bytes.get(..Self::CHUNK).unwrap_or(bytes);
+                if taken.len() > Self::KEPT {
+                    // All of it at once, and given back as a whole: allocators learn from that what comes and goes.
+                    // glibc's, on a thread, otherwise returns the memory of each message of some 100 KB to the system.
+                    self.chunk.reserve_exact(Self::CHUNK);
+                }
                 self.chunk.extend_from_slice(taken);
                 taken.len()
             });
             if self.chunk.is_empty() {
-                self.chunk.shrink_to(Self::KEPT);
+                if self.chunk.capacity() > Self::KEPT {
+                    self.chunk = Vec::new();
+                }
                 return Ok(());
             }
             self.stream.write_all(&self.chunk)?;

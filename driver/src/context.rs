@@ -25,11 +25,12 @@ use std::time::Duration;
 use mcp_proto::dialect::{Era, Revision};
 use mcp_proto::model::{Json, LoggingLevel, LoggingMessageNotificationParams, RequestMeta};
 use mcp_proto::schema::Mismatch;
-use mcp_proto::server::{Call, ClientDetails, Progress, Target};
+use mcp_proto::server::{Call, CallId, ClientDetails, Progress, Target};
 use serde::Serialize;
 
 use crate::deprecated::Deprecated;
 use crate::handler::label;
+use crate::lane;
 
 pub use ask::{Ask, Asks, Leave, Together, Unanswered};
 pub use asking::Asking;
@@ -67,13 +68,16 @@ impl Context {
     }
 
     /// Reports progress: how far, of how much if that is known, and a word on it. Sent at once, on the
-    /// stream that the answer will come on, if the client asked for progress. `progress` must grow with
-    /// every report; one that does not is dropped. Of a [task](Self::continue_as_task), the word becomes its status
+    /// stream that the answer will come on, if the client asked for progress; of a handler that blocks and
+    /// is done within a millisecond or two, together with the answer. `progress` must grow with every
+    /// report; one that does not is dropped. Of a [task](Self::continue_as_task), the word becomes its status
     /// message, and nothing is sent (TASK-53).
     ///
     /// <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress>
     pub fn progress(&self, progress: impl Into<Progress>) {
-        self.shared.outlet.progress(self.shared.id, &progress.into());
+        let progress = progress.into();
+        let words = progress.message.as_ref().map_or(0, String::len);
+        self.tell(words, |outlet, call| outlet.progress(call, &progress));
     }
 
     /// Sends a log message, if the client asked for logs of this level: in the modern era with the request,
@@ -91,10 +95,19 @@ impl Context {
         match Json::new(&data) {
             Ok(data) => {
                 self.shared.outlet.deprecated(Deprecated::Logging);
-                self.shared.outlet.log(self.shared.id, &LoggingMessageNotificationParams::new(level, data));
+                let bytes = data.get().len();
+                let message = LoggingMessageNotificationParams::new(level, data);
+                self.tell(bytes, |outlet, call| outlet.log(call, &message));
             }
             Err(error) => self.shared.report(format!("log data cannot be written as JSON: {error}")),
         }
+    }
+
+    /// Sends a notification with so many bytes in it, which may wait for what a quick handler says next.
+    fn tell(&self, bytes: usize, tell: impl FnOnce(&dyn Outlet, CallId)) {
+        /// What is around them.
+        const ENVELOPE: usize = 100;
+        lane::in_passing(ENVELOPE + bytes, || tell(self.shared.outlet(), self.shared.id));
     }
 
     /// Whether the client gave up on the request. A blocking handler looks at this now and then; an async

@@ -18,6 +18,12 @@ pub(crate) const TICK: Duration = Duration::from_millis(1);
 /// Rounds without work after which a lane is looked at no longer.
 const IDLE: u8 = 3;
 
+/// So much is kept back at the most, in bytes: what one write takes.
+const MOST: usize = 16 << 10;
+
+/// What an answer counts as, however long it is.
+const ANSWER: usize = 512;
+
 /// Where one thread at a time leads: it takes input, and then does the jobs that the input has given to the pool, so
 /// that a quick one costs no change of threads. Who is at it for longer than a millisecond or two loses the lead:
 /// another thread of the pool takes over, and others do the jobs that are left. Then no job waits for another, nor
@@ -47,7 +53,7 @@ struct State {
     /// Counts turns: whoever finds another one has lost the lead.
     turn: u64,
     step: Step,
-    /// How often something was kept back in this turn.
+    /// What was kept back and has not been said since, in bytes.
     kept: usize,
     /// Whether the pool's watch looks at this lane, the turn that it saw last, and how often nothing was done.
     watched: bool,
@@ -64,6 +70,8 @@ enum Step {
     /// It takes long, so jobs go to the pool.
     LongInput,
     Jobs,
+    /// They take long, and there is no thread to take over.
+    LongJobs,
 }
 
 thread_local! {
@@ -71,6 +79,8 @@ thread_local! {
     static INPUT: RefCell<Option<Arc<Inner>>> = const { RefCell::new(None) };
     /// The lane whose jobs this thread does, and its turn.
     static JOBS: Cell<(*const Inner, u64)> = const { Cell::new((ptr::null(), 0)) };
+    /// How long something is, in bytes, that this thread is about to say in passing.
+    static PASSING: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
 impl fmt::Debug for Lane {
@@ -104,22 +114,42 @@ impl Lane {
         lead
     }
 
-    /// Whether what this thread has to say may be kept back for what comes of further jobs of its turn. It is to be
-    /// said when that has ended ([`Lead::Owing`]).
+    /// Whether what this thread has to say may be kept back for what comes of its turn later: an answer for those of
+    /// further jobs, and what a job says in passing for its answer. It is to be said when that has ended
+    /// ([`Lead::Owing`]), at once otherwise.
     pub(crate) fn keep_back(&self) -> bool {
-        // So that much is not kept back.
-        const MOST: usize = 32;
         let (lane, turn) = JOBS.get();
         if !ptr::eq(lane, Arc::as_ptr(&self.0)) {
             return false;
         }
+        let passing = PASSING.get();
         let mut state = self.0.lock();
-        if state.turn != turn || state.jobs.is_empty() {
+        if state.turn != turn {
             return false;
         }
-        state.kept += 1;
-        !state.kept.is_multiple_of(MOST)
+        state.kept += passing.unwrap_or(ANSWER);
+        let more = passing.is_some() || !state.jobs.is_empty();
+        let keep = more && state.step == Step::Jobs && state.kept < MOST;
+        if !keep {
+            state.kept = 0;
+        }
+        keep
     }
+}
+
+/// Says something of about so many bytes, after which its job has more to say. As long as that is quick, both go out
+/// together; whoever takes over says what a slow one has said so far.
+pub(crate) fn in_passing(bytes: usize, say: impl FnOnce()) {
+    struct Passed(Option<usize>);
+
+    impl Drop for Passed {
+        fn drop(&mut self) {
+            PASSING.set(self.0);
+        }
+    }
+
+    let _passed = Passed(PASSING.replace(Some(bytes)));
+    say();
 }
 
 /// Input is over, also by a panic.
@@ -195,13 +225,16 @@ impl Inner {
             return true;
         }
         match state.step {
-            Step::Jobs => {
+            Step::Jobs | Step::LongJobs => {
                 let lane = self.clone();
                 // Without a further thread the lead stays where it is.
-                if pool.start(Box::new(move || (lane.take_over)())).is_ok() {
-                    state.turn += 1;
-                    state.step = Step::Idle;
-                }
+                state.step = match pool.start(Box::new(move || (lane.take_over)())) {
+                    Ok(()) => {
+                        state.turn += 1;
+                        Step::Idle
+                    }
+                    Err(_) => Step::LongJobs,
+                };
             }
             Step::Input => state.step = Step::LongInput,
             // Jobs for which there was no thread.

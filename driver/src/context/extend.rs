@@ -56,7 +56,10 @@ impl Context {
     /// [`Server::on_error`](crate::Server::on_error), and nothing is sent.
     pub fn notify(&self, method: &str, params: impl Serialize) {
         match Json::new(&params) {
-            Ok(params) => self.shared.outlet.notify(self.shared.id, method, &params),
+            Ok(params) => {
+                let bytes = method.len() + params.get().len();
+                self.tell(bytes, |outlet, call| outlet.notify(call, method, &params));
+            }
             Err(error) => self.shared.report(format!("parameters cannot be written as JSON: {error}")),
         }
     }

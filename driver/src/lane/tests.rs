@@ -2,7 +2,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 
-use super::{Lane, Lead};
+use super::{Lane, Lead, MOST, in_passing};
 use crate::pool::Pool;
 use crate::runtime::Job;
 
@@ -126,23 +126,71 @@ fn only_input_keeps_jobs_for_its_thread() {
     });
 }
 
-/// Answers of jobs that are not the last of their turn are said together, but not without end.
+/// Answers of jobs that are not the last of their turn are said together, but not without end, and nothing is left to be
+/// said when the last one is.
 #[test]
 fn what_is_said_is_kept_back_for_what_comes_next() {
     let (pool, lane, _took) = unwatched();
     let said = Arc::new(Mutex::new(Vec::new()));
-    let lead = lane.turn(|| {
-        for _ in 0..2 {
-            let (lane, said) = (lane.clone(), said.clone());
-            give(&pool, move || {
-                let kept = (0..40).filter(|_| lane.keep_back()).count();
-                said.lock().unwrap().push(kept);
-            });
-        }
-    });
-    assert_eq!((lead, said.lock().unwrap().as_slice()), (Lead::Owing, [39, 0].as_slice()));
+    for (last, lead) in [(1, Lead::Here), (0, Lead::Owing)] {
+        let ended = lane.turn(|| {
+            for answers in [40, last] {
+                let (lane, said) = (lane.clone(), said.clone());
+                give(&pool, move || {
+                    let kept = (0..answers).filter(|_| lane.keep_back()).count();
+                    said.lock().unwrap().push(kept);
+                });
+            }
+        });
+        assert_eq!((ended, said.lock().unwrap().split_off(0).as_slice()), (lead, [39, 0].as_slice()));
+    }
     assert!(!lane.keep_back());
     assert_eq!(lane.turn(|| {}), Lead::Here);
+}
+
+/// What a job says in passing goes out with its answer, or by itself when it is much.
+#[test]
+fn what_is_said_in_passing_is_kept_back_for_the_answer() {
+    const EACH: usize = MOST / 4;
+    let (pool, lane, _took) = unwatched();
+    let kept = |said: usize, answers: usize| {
+        let (tell, told) = channel();
+        let spoken = lane.clone();
+        let lead = lane.turn(|| {
+            give(&pool, move || {
+                (0..said).for_each(|_| in_passing(EACH, || tell.send(spoken.keep_back()).unwrap()));
+                (0..answers).for_each(|_| tell.send(spoken.keep_back()).unwrap());
+            });
+        });
+        (lead, told.try_iter().collect::<Vec<_>>())
+    };
+    assert_eq!(kept(2, 1), (Lead::Here, vec![true, true, false]));
+    assert_eq!(kept(3, 0), (Lead::Owing, vec![true; 3]));
+    assert_eq!(kept(4, 0), (Lead::Here, vec![true, true, true, false]));
+    assert_eq!(kept(5, 0), (Lead::Owing, vec![true, true, true, false, true]));
+    // Only while it is being said.
+    assert_eq!(kept(0, 1), (Lead::Here, vec![false]));
+}
+
+/// Whoever takes over says what was kept back, and from then on nothing that the slow job says waits.
+#[test]
+fn nothing_that_a_slow_job_says_is_kept_back() {
+    let (pool, lane, took) = unwatched();
+    let (tell, told) = channel();
+    let (spoken, watched) = (lane.clone(), pool.clone());
+    let lead = lane.turn(|| {
+        give(&pool, move || {
+            let say = || in_passing(1, || tell.send(spoken.keep_back()).unwrap());
+            say();
+            watched.shared().look();
+            say();
+            watched.shared().look();
+            // By now it was told to take over.
+            took.recv().unwrap();
+            say();
+        });
+    });
+    assert_eq!((lead, told.try_iter().collect::<Vec<_>>()), (Lead::Lost, vec![true, true, false]));
 }
 
 /// Lanes in which nothing is done are looked at no longer, and again when something is.
