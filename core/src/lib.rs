@@ -116,6 +116,8 @@ mod mirror;
 pub mod model;
 pub mod schema;
 pub mod server;
+#[doc(hidden)]
+pub mod shared_map;
 mod text;
 pub mod time;
 mod wanted;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use mcp_proto::error::{ErrorObject, code};
 use mcp_proto::server::{Completable, Target, WriteResult, resource_not_found};
+use mcp_proto::shared_map::SharedMap;
 use mcp_proto::wire::jsonrpc::decode_at;
 use serde::de::DeserializeOwned;
 
@@ -187,13 +188,13 @@ pub(crate) const NOT_FOUND: &str = "not found";
 /// All handlers of a server: a prompt that is called like a tool is something else.
 #[derive(Clone, Default)]
 pub(crate) struct Handlers {
-    pub(crate) tools: BTreeMap<String, Run>,
-    pub(crate) prompts: BTreeMap<String, Run>,
-    pub(crate) resources: BTreeMap<String, Run>,
-    pub(crate) templates: BTreeMap<String, Run>,
+    pub(crate) tools: SharedMap<Arc<str>, Run>,
+    pub(crate) prompts: SharedMap<Arc<str>, Run>,
+    pub(crate) resources: SharedMap<Arc<str>, Run>,
+    pub(crate) templates: SharedMap<Arc<str>, Run>,
     pub(crate) completions: Completions,
     /// Of methods that are not the protocol's.
-    pub(crate) methods: BTreeMap<String, Run>,
+    pub(crate) methods: SharedMap<Arc<str>, Run>,
 }
 
 /// Handlers of completion, by prompt or template and by argument.
@@ -206,10 +207,10 @@ pub(crate) struct Completions {
 impl Handlers {
     pub(crate) fn get(&self, target: &Target) -> Option<&Run> {
         match target {
-            Target::Tool(entry) => self.tools.get(&entry.tool.name),
-            Target::Prompt(entry) => self.prompts.get(&entry.prompt.name),
-            Target::Resource(entry) => self.resources.get(&entry.resource.uri),
-            Target::Template(read) => self.templates.get(&read.template.template.uri_template),
+            Target::Tool(entry) => self.tools.get(&*entry.tool.name),
+            Target::Prompt(entry) => self.prompts.get(&*entry.prompt.name),
+            Target::Resource(entry) => self.resources.get(&*entry.resource.uri),
+            Target::Template(read) => self.templates.get(&*read.template.template.uri_template),
             Target::Completion(completing) => {
                 let of = match &completing.of {
                     Completable::Prompt(_) => &self.completions.prompts,
@@ -218,7 +219,7 @@ impl Handlers {
                 };
                 of.get(completing.of.name())?.get(&completing.argument.name)
             }
-            Target::Custom(method) => self.methods.get(&method.name),
+            Target::Custom(method) => self.methods.get(&*method.name),
             _ => None,
         }
     }

@@ -156,7 +156,7 @@ impl<E: Listed> Serialize for Entries<'_, E> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { page, revision } = self;
         if page.is_whole() {
-            return OneLine(page.catalog.whole(*revision)).serialize(serializer);
+            return serializer.collect_seq(page.catalog.whole(*revision).map(OneLine));
         }
         let shown = page.rest().take(page.size);
         serializer.collect_seq(shown.map(|(_, entry)| OneLine(entry.texts().get(*revision).get())))

@@ -4,10 +4,8 @@
 mod tests;
 mod texts;
 
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
-use core::ops::Bound;
 
 use super::resource_server::Scopes;
 use super::suggest;
@@ -15,6 +13,7 @@ use super::visible::{Item, View};
 use crate::dialect::Revision;
 use crate::error::ApiMisuse;
 use crate::limits::Limits;
+use crate::shared_map::SharedMap;
 
 pub(super) use self::texts::Texts;
 use self::texts::Whole;
@@ -51,8 +50,8 @@ pub(super) trait Listed {
 pub(super) struct Catalog<E> {
     /// By the number under which an entry was added; numbers are not reused, so a cursor stays valid while
     /// entries come and go (PAGE-06).
-    entries: BTreeMap<u64, Arc<E>>,
-    numbers: BTreeMap<String, u64>,
+    entries: SharedMap<u64, Arc<E>>,
+    numbers: SharedMap<Arc<str>, u64>,
     whole: Whole,
     added: u64,
     /// What bounds the entries that are added.
@@ -73,8 +72,8 @@ impl<E> Clone for Catalog<E> {
 
 impl<E> Default for Catalog<E> {
     fn default() -> Self {
-        let (entries, numbers, whole) = (BTreeMap::new(), BTreeMap::new(), Whole::default());
-        Self { entries, numbers, whole, added: 0, limits: Limits::default() }
+        let (entries, numbers) = (SharedMap::default(), SharedMap::default());
+        Self { entries, numbers, whole: Whole::default(), added: 0, limits: Limits::default() }
     }
 }
 
@@ -90,7 +89,7 @@ impl<E> Catalog<E> {
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<E>> {
-        self.entries.values()
+        self.entries.iter().map(|(_, entry)| entry)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -103,9 +102,18 @@ impl<E> Catalog<E> {
 
     /// The entries that come after `start`, in order, with the position of each.
     pub(super) fn after(&self, start: Position) -> impl Iterator<Item = (Position, &Arc<E>)> {
-        self.entries
-            .range((Bound::Excluded(start.0), Bound::Unbounded))
-            .map(|(number, entry)| (Position(*number), entry))
+        self.entries.after(&start.0).map(|(number, entry)| (Position(*number), entry))
+    }
+
+    /// The entries that were added since `before` was cloned from this, or this from it.
+    pub(super) fn added_since(&self, before: &Self) -> impl Iterator<Item = &Arc<E>> {
+        self.entries.after(&before.added).map(|(_, entry)| entry)
+    }
+
+    /// Whether both have the very same entries in the same order.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.entries.is_shared_with(&other.entries)
+            || self.len() == other.len() && self.iter().map(Arc::as_ptr).eq(other.iter().map(Arc::as_ptr))
     }
 
     /// Reads a cursor that was made by [`Position::cursor`] for this catalog.
@@ -121,7 +129,7 @@ impl<E: Listed> Catalog<E> {
     pub(super) fn insert(&mut self, item: E::Item, scopes: Scopes) -> Result<&Arc<E>, ApiMisuse> {
         let mut entry = E::new(item, &self.limits)?;
         *entry.scopes_mut() = scopes;
-        if self.numbers.contains_key(entry.key()) {
+        if self.numbers.get(entry.key()).is_some() {
             return Err(ApiMisuse::new(alloc::format!(
                 "there is a {} `{}` already; remove it first to replace it",
                 E::ONE,
@@ -130,20 +138,23 @@ impl<E: Listed> Catalog<E> {
         }
         self.added += 1;
         self.numbers.insert(entry.key().into(), self.added);
-        self.whole.push(entry.texts());
-        Ok(self.entries.entry(self.added).or_insert(Arc::new(entry)))
+        self.whole.push(self.added, entry.texts());
+        self.entries.insert(self.added, Arc::new(entry));
+        // It was put there just now.
+        self.entries.get(&self.added).ok_or_else(|| ApiMisuse::new(alloc::format!("a {} was lost", E::ONE)))
     }
 
     pub(super) fn remove(&mut self, key: &str) -> Option<Arc<E>> {
         let number = self.numbers.remove(key)?;
         let removed = self.entries.remove(&number)?;
-        self.whole = Whole::default();
-        self.entries.values().for_each(|entry| self.whole.push(entry.texts()));
+        let entries = &self.entries;
+        self.whole
+            .remove(number, |before| entries.after(&before).map(|(number, entry)| (*number, entry.texts())));
         Some(removed)
     }
 
-    /// All entries as `revision` knows them, as one JSON array.
-    pub(super) fn whole(&self, revision: Revision) -> &str {
+    /// All entries as `revision` knows them: the elements of a JSON array, several in each piece.
+    pub(super) fn whole(&self, revision: Revision) -> impl Iterator<Item = &str> {
         self.whole.get(revision)
     }
 
@@ -239,6 +250,16 @@ macro_rules! catalog {
             /// All, in order.
             pub fn iter(&self) -> impl Iterator<Item = &alloc::sync::Arc<$entry>> {
                 self.catalog.iter()
+            }
+
+            /// Those that were added to this since it was a clone of `before`, in order.
+            pub fn added_since(&self, before: &Self) -> impl Iterator<Item = &alloc::sync::Arc<$entry>> {
+                self.catalog.added_since(&before.catalog)
+            }
+
+            /// Whether both have the very same entries in the same order.
+            pub fn is_same(&self, other: &Self) -> bool {
+                self.catalog.is_same(&other.catalog)
             }
 
             /// How many there are.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use mcp_proto::error::ApiMisuse;
 use mcp_proto::model::TaskSupport;
-use mcp_proto::server::{Change, Config, CustomMethod, ListChanges, Target, ToolEntry};
+use mcp_proto::server::{Change, Config, CustomMethod, ListChanges, Target, Tools};
 
 use super::ErrorHook;
 use crate::bus::{Bus, LocalBus};
@@ -53,7 +53,7 @@ impl Offer {
         if typed {
             self.config_mut().tools.rely_on_type(&name);
         }
-        self.handlers.tools.insert(name, handler.run);
+        self.handlers.tools.insert(name.into(), handler.run);
         Ok(())
     }
 
@@ -66,7 +66,7 @@ impl Offer {
         let prompt = prompt.into_model::<A>()?;
         let name = prompt.name.clone();
         self.config_mut().prompts.insert_for(prompt, scopes)?;
-        self.handlers.prompts.insert(name, handler.0);
+        self.handlers.prompts.insert(name.into(), handler.0);
         Ok(())
     }
 
@@ -75,7 +75,7 @@ impl Offer {
         let resources = &mut self.config_mut().resources;
         resources.insert_for(resource.model, resource.scopes)?;
         resources.set_cache(&uri, resource.cache);
-        self.handlers.resources.insert(uri, handler.0);
+        self.handlers.resources.insert(uri.into(), handler.0);
         Ok(())
     }
 
@@ -88,14 +88,14 @@ impl Offer {
         let templates = &mut self.config_mut().templates;
         templates.insert_for(template.model, template.scopes)?;
         templates.set_cache(&uris, template.cache);
-        self.handlers.templates.insert(uris, handler.0);
+        self.handlers.templates.insert(uris.into(), handler.0);
         Ok(())
     }
 
     pub(crate) fn add_method(&mut self, method: CustomMethod, handler: Boxed) -> Result<(), ApiMisuse> {
         let name = method.name.clone();
         self.config_mut().custom.method(method)?;
-        self.handlers.methods.insert(name, handler.0);
+        self.handlers.methods.insert(name.into(), handler.0);
         Ok(())
     }
 
@@ -156,11 +156,10 @@ impl Offer {
     pub(crate) fn changes_since(&self, old: &Self) -> Vec<Change> {
         let (old, new) = (&old.config, &self.config);
         let same = |kept: bool, change| (!kept).then_some(change);
-        let resources = alike(old.resources.iter(), new.resources.iter())
-            && alike(old.templates.iter(), new.templates.iter());
+        let resources = old.resources.is_same(&new.resources) && old.templates.is_same(&new.templates);
         let changes = [
-            same(alike(old.tools.iter(), new.tools.iter()), Change::Tools),
-            same(alike(old.prompts.iter(), new.prompts.iter()), Change::Prompts),
+            same(old.tools.is_same(&new.tools), Change::Tools),
+            same(old.prompts.is_same(&new.prompts), Change::Prompts),
             same(resources, Change::Resources),
         ];
         changes.into_iter().flatten().collect()
@@ -186,11 +185,6 @@ impl Offer {
             _ => self.handlers.get(target).is_some(),
         }
     }
-}
-
-/// Whether two lists have the very same entries in the same order.
-fn alike<'a, E: 'a>(old: impl Iterator<Item = &'a Arc<E>>, new: impl Iterator<Item = &'a Arc<E>>) -> bool {
-    old.map(Arc::as_ptr).eq(new.map(Arc::as_ptr))
 }
 
 /// Clients ask for suggestions for what is declared only.
@@ -240,11 +234,9 @@ impl Live {
     /// Tells what is unwise about the tools that `new` has and `old` had not.
     pub(crate) fn warn(&self, old: Option<&Offer>, new: &Offer) {
         let Some(hook) = self.on_error.get() else { return };
-        let had = |entry: &Arc<ToolEntry>| {
-            let before = old.and_then(|old| old.config.tools.get(&entry.tool.name));
-            before.is_some_and(|before| Arc::ptr_eq(before, entry))
-        };
-        for entry in new.config.tools.iter().filter(|entry| !had(entry)) {
+        let none = Tools::new();
+        let tools = &new.config.tools;
+        for entry in tools.added_since(old.map_or(&none, |old| &old.config.tools)) {
             for warning in &entry.warnings {
                 hook(&Report::ours(format!("tool {}", entry.tool.name), warning));
             }

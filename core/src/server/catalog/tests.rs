@@ -41,7 +41,8 @@ fn the_whole_list_is_its_entries_one_after_the_other() {
     let whole = |tools: &Tools| {
         for revision in Revision::ALL {
             let texts: Vec<_> = tools.iter().map(|entry| entry.text(revision).get()).collect();
-            assert_eq!(tools.catalog.whole(revision), std::format!("[{}]", texts.join(",")), "{revision}");
+            let whole: Vec<_> = tools.catalog.whole(revision).collect();
+            assert_eq!(whole.join(","), texts.join(","), "{revision}");
         }
     };
     whole(&tools);
@@ -59,4 +60,36 @@ fn the_whole_list_is_its_entries_one_after_the_other() {
     whole(&tools);
     whole(&before);
     assert_eq!(before.len(), 2);
+    // More than a piece, from the ends and from the middle.
+    for i in 0..200 {
+        tools.insert(tool(&std::format!("tool{i}"), ADD)).unwrap();
+    }
+    let full = tools.clone();
+    for i in [0, 199, 64, 100, 63].into_iter().chain(64..128) {
+        tools.remove(&std::format!("tool{i}"));
+        whole(&tools);
+    }
+    whole(&full);
+    tools.insert(tool("last", ADD)).unwrap();
+    whole(&tools);
+}
+
+/// What tells clients of a change, and people of what is unwise about new entries, looks at what has changed alone.
+#[test]
+fn what_a_change_has_changed_is_known() {
+    let mut tools = Tools::new();
+    for i in 0..100 {
+        tools.insert(tool(&std::format!("tool{i}"), ADD)).unwrap();
+    }
+    let before = tools.clone();
+    assert!(tools.is_same(&before) && tools.added_since(&before).next().is_none());
+    tools.remove("tool3");
+    assert!(!tools.is_same(&before) && tools.added_since(&before).next().is_none());
+    tools.insert(tool("tool3", ADD)).unwrap();
+    tools.insert(tool("more", ADD)).unwrap();
+    let names: Vec<_> = tools.added_since(&before).map(|entry| entry.key()).collect();
+    assert_eq!((tools.is_same(&before), names), (false, ["tool3", "more"].to_vec()));
+    tools.remove("more");
+    // As many, but one of them is another one.
+    assert!(!tools.is_same(&before) && tools.len() == before.len());
 }
