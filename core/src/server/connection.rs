@@ -207,12 +207,14 @@ impl Connection {
 
     /// What the application has to do or know; `None` when there is nothing more.
     pub fn poll_output(&mut self) -> Option<Output> {
-        let Some(output) = self.link.outputs.pop_front() else {
+        if self.link.outputs.is_empty() {
             self.resume();
             return self.link.outputs.pop_front();
-        };
+        }
+        // A call is large, so it is moved once.
+        let output = self.link.outputs.pop_front();
         self.resume();
-        Some(output)
+        output
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) wants to be called at the latest.

@@ -241,6 +241,9 @@ impl InFlight {
     }
 
     fn place(&self, id: CallId) -> Option<usize> {
+        if self.first() == Some(id) {
+            return Some(0);
+        }
         self.running.binary_search_by_key(&id, |running| running.id).ok()
     }
 }

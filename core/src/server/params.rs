@@ -37,13 +37,13 @@ impl<'a> Params<'a> {
         noted
     }
 
-    /// The same, if they can be relied on. What is null is not there.
-    pub(super) fn checked(mut self) -> Result<Self, Refusal> {
-        if let Some(flaw) = self.flaw {
+    /// Looks whether they can be relied on; what is null is not there from then on. They are large, so they stay where
+    /// they are.
+    pub(super) fn check(&mut self) -> Result<(), Refusal> {
+        if let Some(flaw) = self.flaw.take() {
             return Err(flaw.into());
         }
-        let Self { raw_meta, name, uri, arguments, reference, argument, context, cursor, level, .. } =
-            &mut self;
+        let Self { raw_meta, name, uri, arguments, reference, argument, context, cursor, level, .. } = self;
         for place in [raw_meta, name, uri, arguments, reference, argument, context, cursor, level] {
             *place = place.filter(|value| value.get() != "null");
         }
@@ -53,7 +53,7 @@ impl<'a> Params<'a> {
         if let Some(text) = self.raw_meta {
             self.meta.note_text(text)?;
         }
-        Ok(self)
+        Ok(())
     }
 
     fn place(&mut self, name: &str) -> Option<&mut Option<&'a RawValue>> {

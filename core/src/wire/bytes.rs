@@ -34,7 +34,7 @@ pub(crate) fn split_at(bytes: &[u8], at: usize) -> Option<(&[u8], u8, &[u8])> {
 
 /// Looks at the first bytes as words, since most strings end within them; beyond them skips blocks that hold no stop,
 /// which compilers make vector code of, as nothing in a block ends its loop early. What does not fill a word at the end
-/// is looked at as a word that overlaps the one before it.
+/// is looked at as a word that overlaps the one before it; what fills none, byte by byte.
 #[inline]
 fn search<const N: usize>(
     bytes: &[u8],
@@ -44,12 +44,15 @@ fn search<const N: usize>(
 ) -> Option<usize> {
     const NEAR: usize = 64;
     const BLOCK: usize = 64;
+    let is_stop = |byte: u8| stops.iter().fold(more(byte), |hit, &stop| hit | (stop == byte));
+    let Some(last) = bytes.last_chunk::<8>() else {
+        return bytes.iter().position(|&byte| is_stop(byte));
+    };
     let mut skipped = 0;
     if let Some((near, far)) = bytes.split_first_chunk::<NEAR>() {
         if let Some(at) = search_words(near.as_chunks::<8>().0, stops, &more_in_word) {
             return Some(at);
         }
-        let is_stop = |byte: u8| stops.iter().fold(more(byte), |hit, &stop| hit | (stop == byte));
         let is_clean = |block: &&[u8; BLOCK]| !block.iter().fold(false, |hit, &byte| hit | is_stop(byte));
         skipped = NEAR + far.as_chunks::<BLOCK>().0.iter().take_while(is_clean).count() * BLOCK;
     }
@@ -60,12 +63,7 @@ fn search<const N: usize>(
     if rest.is_empty() {
         return None;
     }
-    if let Some(last) = bytes.last_chunk::<8>() {
-        return search_words(&[*last], stops, &more_in_word).map(|at| bytes.len() - 8 + at);
-    }
-    let mut word = [0; 8];
-    word.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-    search_words(&[word], stops, &more_in_word).filter(|at| *at < rest.len())
+    search_words(&[*last], stops, &more_in_word).map(|at| bytes.len() - 8 + at)
 }
 
 /// Looks at eight bytes at a time, as one word: `x - 1 & !x` has the high bit of its lowest byte that is

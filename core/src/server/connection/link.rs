@@ -141,13 +141,13 @@ impl Link {
         };
         let mut params = Params::default();
         match jsonrpc::read_noting(bytes, self.config.limits.depth, &mut params) {
-            Ok(Incoming::Message(message)) => self.message(message, params, None),
+            Ok(Incoming::Message(message)) => self.message(message, &mut params, None),
             Ok(Incoming::Batch(batch)) => self.batch(batch),
             Err(malformed) => self.malformed(malformed, None),
         }
     }
 
-    fn message<'a>(&mut self, message: Message<'a>, params: Params<'a>, batch: Option<u64>) {
+    fn message(&mut self, message: Message<'_>, params: &mut Params<'_>, batch: Option<u64>) {
         match message {
             Message::Request(request) => {
                 if let Err(refusal) = self.request(&request, params, batch) {
@@ -208,11 +208,11 @@ impl Link {
         for message in messages {
             match message {
                 Ok(message) => {
-                    let params = match &message {
+                    let mut params = match &message {
                         Message::Request(request) => Params::of(request.params),
                         _ => Params::default(),
                     };
-                    self.message(message, params, Some(batch));
+                    self.message(message, &mut params, Some(batch));
                 }
                 Err(malformed) => self.malformed(malformed, Some(batch)),
             }
@@ -223,7 +223,7 @@ impl Link {
     fn request(
         &mut self,
         request: &Request<'_>,
-        params: Params<'_>,
+        params: &mut Params<'_>,
         batch: Option<u64>,
     ) -> Result<(), Refusal> {
         if self.stopping {
@@ -233,25 +233,26 @@ impl Link {
             return Err(Refusal::plain(code::INTERNAL, "the answers to this batch are too large"));
         }
         let config = Arc::clone(&self.config);
-        let params = params.checked()?;
+        params.check()?;
+        let params = &*params;
         let speech = match batch {
             // The whole batch is of the session that allows batches.
             Some(_) => Speech::Legacy,
             None if self.over_http => Speech::Legacy,
-            None => dispatch::speech(&config, request, &params, None)?,
+            None => dispatch::speech(&config, request, params, None)?,
         };
         let whole = request.params.map_or("", |params| params.get());
         let (era, revision) = match (speech, &self.session) {
             (Speech::Modern(revision), _) => (Era::Modern, revision),
             (Speech::Legacy, Some(session)) => (Era::Legacy, session.revision),
-            (Speech::Legacy, None) => (Era::Legacy, dispatch::before_session(&config, request, &params)?),
+            (Speech::Legacy, None) => (Era::Legacy, dispatch::before_session(&config, request, params)?),
         };
         if batch.is_some() && request.method == "initialize" {
             return Err(Refusal::plain(code::INVALID_REQUEST, "`initialize` must not be in a batch"));
         }
-        let viewer = self.viewer(era, revision, &params);
+        let viewer = self.viewer(era, revision, params);
         let way = (era, Transport::Stream);
-        let plan = dispatch::plan(&config, way, viewer.as_ref(), request, &params, whole);
+        let plan = dispatch::plan(&config, way, viewer.as_ref(), request, params, whole);
         self.permit(&request.method, plan.as_ref().ok().and_then(Plan::target))?;
         match plan? {
             Plan::Initialize(params) => {
@@ -275,7 +276,7 @@ impl Link {
                         Some(Sequel::Open(Box::new(dispatch::open(&config, (**params).clone(), 0)?)))
                     }
                     Some(Plan::Listen(wanted)) => {
-                        let both = self.subscription(request, &params, revision, wanted.clone(), viewer);
+                        let both = self.subscription(request, params, revision, wanted.clone(), viewer);
                         Some(Sequel::Listen(Box::new(both)))
                     }
                     _ => None,
@@ -297,7 +298,7 @@ impl Link {
                 if self.is_used(&request.id) {
                     return Err(dispatch::id_in_use());
                 }
-                let (listen, subscription) = self.subscription(request, &params, revision, wanted, viewer);
+                let (listen, subscription) = self.subscription(request, params, revision, wanted, viewer);
                 self.listen(listen, subscription)?;
             }
             plan => {

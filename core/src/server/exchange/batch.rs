@@ -86,7 +86,8 @@ impl Exchange {
             return Err(Refusal::plain(code::INVALID_REQUEST, "`initialize` must not be in a batch"));
         }
         let config = Arc::clone(&self.config);
-        let params = Params::of(request.params).checked()?;
+        let mut params = Params::of(request.params);
+        params.check()?;
         let whole = request.params.map_or("", |params| params.get());
         let viewer = config.visible.is_some().then(|| state.viewer(self.principal.clone()));
         let way = (Era::Legacy, Transport::Http);

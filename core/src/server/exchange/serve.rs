@@ -235,12 +235,12 @@ impl Exchange {
     fn judge_request(
         &self,
         request: &Request<'_>,
-        params: Params<'_>,
+        mut params: Params<'_>,
         text: &str,
     ) -> Result<Verdict, (Era, Refusal)> {
         let config = &*self.config;
         let modern = |refusal| (Era::Modern, refusal);
-        let params = params.checked().map_err(|refusal| {
+        params.check().map_err(|refusal| {
             // Then nobody can read what a modern request must say, either (META-13).
             let claimed = headers::claim_modern(&self.head.headers);
             modern(if claimed { refusal.with_status(400) } else { refusal })

@@ -245,18 +245,16 @@ enum Member {
 }
 
 impl Member {
-    const ALL: [(&'static str, Self); 6] = [
-        ("jsonrpc", Self::Jsonrpc),
-        ("id", Self::Id),
-        ("method", Self::Method),
-        ("params", Self::Params),
-        ("result", Self::Result),
-        ("error", Self::Error),
-    ];
-
     fn named(name: Text<'_>) -> Option<Self> {
-        let name = name.decode()?;
-        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, member)| *member)
+        Some(match &*name.decode()? {
+            "jsonrpc" => Self::Jsonrpc,
+            "id" => Self::Id,
+            "method" => Self::Method,
+            "params" => Self::Params,
+            "result" => Self::Result,
+            "error" => Self::Error,
+            _ => return None,
+        })
     }
 }
 
@@ -302,7 +300,8 @@ impl<'a> Envelope<'a> {
             return Err(Flaw::new("a member of the message occurs twice"));
         }
         let version = self.get(Member::Jsonrpc);
-        if version.and_then(raw::string).as_deref() != Some("2.0") {
+        // As everybody writes it, or with escapes.
+        if version != Some("\"2.0\"") && version.and_then(raw::string).as_deref() != Some("2.0") {
             return Err(Flaw::found("`jsonrpc` must be \"2.0\"", version));
         }
         let json = self.get(Member::Id);

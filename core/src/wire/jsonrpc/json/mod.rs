@@ -357,7 +357,11 @@ impl Compound<'_> {
     }
 
     fn close(self) -> Result<(), Failure> {
-        self.out.extend_from_slice(self.close);
+        match self.close {
+            // Nearly always, and cheaper than copying.
+            [close] => self.out.push(*close),
+            close => self.out.extend_from_slice(close),
+        }
         Ok(())
     }
 }
