@@ -193,7 +193,7 @@ mod tests {
         }
     }
 
-    /// P07: what is changed in a clone is not changed in the other, and the rest is one.
+    /// What is changed in a clone is not changed in the other, and the rest is one.
     #[test]
     fn clones_share_what_does_not_differ() {
         let mut map: SharedMap<u32, Arc<u32>> = SharedMap::default();
