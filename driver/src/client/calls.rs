@@ -63,7 +63,8 @@ pub trait Calls {
     ///
     /// # Errors
     /// [`CallError::Server`] for an unknown tool (-32602) and other protocol errors, and however else a call can
-    /// end without a reply.
+    /// end without a reply. Where somebody has answered what the server asked before that, the answers are in
+    /// [`CallError::continuation`], and [`CallError::cause`] is how it ended.
     fn call_tool<'a>(
         &self,
         name: impl Into<Cow<'a, str>>,
