@@ -12,6 +12,7 @@ use super::link::Link;
 use super::request::Source;
 use crate::error::CallError;
 use crate::time::Instant;
+use alloc::boxed::Box;
 
 /// How old the introduction is, and how far a new one is under way.
 #[derive(Debug, Default)]
@@ -25,7 +26,7 @@ pub(super) struct Discovery {
     /// It has ended, and the others are to be judged.
     due: bool,
     /// It was refused for want of authorization, which is what those hear then that cannot be made.
-    refused: Option<CallError>,
+    refused: Option<Box<CallError>>,
 }
 
 impl Discovery {
@@ -77,7 +78,7 @@ impl Link {
             self.discovery.asking = None;
             self.discovery.due = true;
             let refused = outcome.err().filter(|error| matches!(error, CallError::Unauthorized { .. }));
-            self.discovery.refused = refused.cloned();
+            self.discovery.refused = refused.cloned().map(Box::new);
         }
     }
 
@@ -90,7 +91,9 @@ impl Link {
     ) -> Result<(), CallError> {
         let possible = self.possible(source, options);
         match (&possible, &self.discovery.refused) {
-            (Err(CallError::Unsupported { capability: Some(_), .. }), Some(refused)) => Err(refused.clone()),
+            (Err(CallError::Unsupported { capability: Some(_), .. }), Some(refused)) => {
+                Err((**refused).clone())
+            }
             _ => possible,
         }
     }

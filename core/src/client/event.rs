@@ -188,7 +188,9 @@ impl Events {
     }
 
     pub(super) fn pop(&mut self) -> Option<Out> {
-        match self.waiting.next() {
+        // Behind the end comes nothing that room would have to be kept for.
+        let next = if self.closed { self.waiting.pop() } else { self.waiting.next() };
+        match next {
             Some(waits) => Some(waits.out),
             None => self.count().map(Out::Event),
         }
