@@ -378,8 +378,8 @@ impl Drop for Dropped {
     }
 }
 
-/// TASK-01, TASK-04, TASK-32, TASK-45: with our own servers: a call waits for its task, which asks; one that is abandoned
-/// stops its task; and a client that knows no tasks has its reply all the same.
+/// TASK-01, TASK-04, TASK-32, TASK-45, TASK-50, TASK-51: with our own servers: a call waits for its task, which asks; who
+/// listens hears how far it is; one that is abandoned stops its task; and a client that knows no tasks has its reply all the same.
 pub fn both_halves_agree<K: Kit>(_: &str) {
     let (tell, events) = Events::new();
     let host = hosted::<K>(overhauling(tell.clone()), Gate::default(), Events::new().1);
@@ -399,7 +399,17 @@ pub fn both_halves_agree<K: Kit>(_: &str) {
         assert_eq!(call::<K>(&client, "overhaul", json!({})).unwrap().text(), "overhauled for Ada");
         let start = K::wait(client.call_tool_as_task("overhaul", json!({}))).unwrap();
         let handle = start.handle().unwrap();
+        let wanted = SubscriptionFilter::new().tasks([handle.task_id()]);
+        let subscription = K::wait(client.listen(wanted)).unwrap();
         assert_eq!(K::wait(client.wait_for_task(handle)).unwrap().text(), "overhauled for Ada");
+        let mut told = TaskStatus::Working;
+        while told != TaskStatus::Completed {
+            match K::wait(subscription.next()).unwrap() {
+                Some(Notice::Task(task)) => told = task.task.status,
+                other => panic!("{other:?}"),
+            }
+        }
+        drop(subscription);
         let caller = client.clone();
         let abandon = K::abandonable(move |options| caller.call_tool_with("wait", json!({}), options));
         // There is a task once it is polled: before, the call itself would be cancelled.
