@@ -65,16 +65,16 @@ pub(in super::super) fn parse_request(bytes: Vec<u8>, fields: usize, limit: usiz
     let headers = Headers::over(bytes, spans);
     check_host(&headers, old || authority.is_some())?;
     let framing = framing(&headers, old)?;
-    let is_other = |what: &[u8]| !what.eq_ignore_ascii_case(b"100-continue");
-    if !old && members(&headers, Field::Expect).any(is_other) {
+    // Empty members of a list say nothing (RFC 9110, 5.6.1.2).
+    let expected = || members(&headers, Field::Expect).filter(|what| !old && !what.is_empty());
+    if expected().any(|what| !what.eq_ignore_ascii_case(b"100-continue")) {
         return Err(Fault::new(417, "an expectation other than 100-continue"));
     }
     Ok(Request {
         framing,
         old,
         persists: persists(&headers, old),
-        expects_continue: !old
-            && headers.has(Field::Expect)
+        expects_continue: expected().next().is_some()
             && !matches!(framing, Framing::Undeclared | Framing::Length(0)),
         head: {
             let mut head = RequestHead::new(method, target);

@@ -565,3 +565,14 @@ fn an_expectation_that_cannot_be_met_is_refused() {
     // HTTP/1.0 knows no expectations.
     assert_eq!(drain(&mut fed("POST / HTTP/1.0\r\nExpect: tea\r\nContent-Length: 0\r\n\r\n")).len(), 2);
 }
+
+/// RFC 9110, 5.6.1.2
+#[test]
+fn an_empty_expectation_is_none() {
+    for (expect, answer) in [("", ""), (" , ", ""), (",100-continue", "HTTP/1.1 100 Continue\r\n\r\n")] {
+        let mut server =
+            fed(&format!("POST / HTTP/1.1\r\nHost: x\r\nExpect:{expect}\r\nContent-Length: 2\r\n\r\n"));
+        assert_ne!(drain(&mut server), [], "{expect}");
+        assert_eq!(written(&mut server), answer, "{expect}");
+    }
+}
