@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use mcp_driver::proto::head::End;
-use mcp_driver::{ByteStream, Endpoint, Now, Status, pump, waker_fn};
+use mcp_driver::{ByteStream, Endpoint, Instant, Now, Status, pump, waker_fn};
 #[cfg(unix)]
 use smol::{Async, LocalExecutor};
 
@@ -35,32 +35,38 @@ impl ByteStream for Flood {
     }
 }
 
-/// Takes whatever comes, up to far more than anybody should hand it in one turn.
+/// Takes whatever comes, up to far more than anybody should hand it in one turn, and has a deadline that is over.
 #[derive(Default)]
-struct Sink(AtomicUsize);
+struct Sink {
+    taken: AtomicUsize,
+    timeouts: AtomicUsize,
+}
 
 const MOST: usize = 1 << 30;
 
 impl Endpoint for Sink {
     fn handle_bytes(&self, _: Now, bytes: &[u8]) {
-        self.0.fetch_add(bytes.len(), Ordering::Relaxed);
+        self.taken.fetch_add(bytes.len(), Ordering::Relaxed);
     }
 
     fn handle_end(&self, _: Now, _: End) {}
 
-    fn handle_timeout(&self, _: Now) {}
+    fn handle_timeout(&self, _: Now) {
+        self.timeouts.fetch_add(1, Ordering::Relaxed);
+    }
 
     fn transmit(&self, _: Now, _: &mut dyn FnMut(&[u8]) -> usize) {}
 
     fn status(&self) -> Status {
-        let finished = self.0.load(Ordering::Relaxed) > MOST;
-        Status { timeout: None, wants_read: true, write_closed: false, finished }
+        let finished = self.taken.load(Ordering::Relaxed) > MOST;
+        Status { timeout: Some(Instant::default()), wants_read: true, write_closed: false, finished }
     }
 
     fn register(&self, _: &Waker) {}
 }
 
-/// A peer that sends without end keeps the thread from nobody: timers of calls among them.
+/// A peer that sends without end keeps the thread from nobody: timers of calls among them. Nor does it keep its own
+/// deadlines from being found.
 #[test]
 fn a_flood_lets_others_have_their_turn() {
     let sink = Arc::new(Sink::default());
@@ -70,11 +76,12 @@ fn a_flood_lets_others_have_their_turn() {
         let _ = wake.send(());
     });
     let mut pumping = pin!(pump(mcp_smol::Smol::default(), Flood, sink.clone()));
-    for _ in 0..3 {
+    for turn in 1..=3 {
         assert!(pumping.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        assert!(sink.timeouts.load(Ordering::Relaxed) >= turn);
         woken.recv_timeout(Duration::from_secs(60)).expect("it asks to go on");
     }
-    let taken = sink.0.load(Ordering::Relaxed);
+    let taken = sink.taken.load(Ordering::Relaxed);
     assert!((1 << 16..16 << 20).contains(&taken), "{taken}");
 }
 
@@ -89,6 +96,6 @@ fn a_flood_lets_smol_look_for_others() {
     executor.spawn(pump(mcp_smol::Smol::default(), Flood, sink.clone())).detach();
     smol::block_on(executor.run(ours.readable())).unwrap();
     // What is read in one turn is 256 KiB, and two hundred turns would be 50 MiB.
-    let taken = sink.0.load(Ordering::Relaxed);
+    let taken = sink.taken.load(Ordering::Relaxed);
     assert!(taken < 10 << 20, "{taken}");
 }

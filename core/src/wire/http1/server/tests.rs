@@ -290,6 +290,23 @@ fn a_body_that_stays_shorter_than_promised_closes_the_connection() {
     assert_eq!(drain(&mut server), []);
 }
 
+/// Whoever is refused by the head alone, and waits for a word before it sends the body, is not asked to go on.
+#[test]
+fn a_request_is_whole_when_its_end_is_there_and_nothing_is_owed_before() {
+    let post = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n";
+    for (request, whole) in [
+        (String::from(GET), true),
+        (String::from(CHUNKED), true),
+        (format!("{post}\r\nhi"), true),
+        (format!("{post}\r\nh"), false),
+        (format!("{post}Expect: 100-continue\r\n\r\nhi"), false),
+    ] {
+        let mut server = fed(&request);
+        assert!(matches!(server.poll_output(), Some(ServerOutput::Request { .. })));
+        assert_eq!(server.has_whole_request(), whole, "{request:?}");
+    }
+}
+
 #[test]
 fn continue_is_sent_when_the_body_is_asked_for() {
     let request = "POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-Continue\r\nContent-Length: 2\r\n\r\n";
