@@ -35,6 +35,7 @@ targets! {
     server_template => server::fuzz::fuzz_template,
     auth => auth::fuzz::fuzz,
     schema => schema::fuzz::fuzz,
+    tasks => server::fuzz::fuzz_tasks,
     seal => server::fuzz::fuzz_seal,
     client_connection => client::fuzz::fuzz_connection,
     client_http => client::fuzz::fuzz_http,

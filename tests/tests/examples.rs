@@ -11,7 +11,7 @@ use mcp_driver::{
 use mcp_tests::authorization_server::{AuthorizationServer, browse};
 use mcp_tests::kit::{Background, Client, Kit, OnBlocking, OnSmol, OnTokio, Server, background};
 use mcp_tests::scenarios::asks::{ALL, Peer, SPEECHES, accept};
-use mcp_tests::support::{Events, Port, Raw};
+use mcp_tests::support::{Events, Port, Raw, eventually};
 use serde_json::{Value, json};
 
 #[path = "../../runtime-blocking/examples/blocking_authorize.rs"]
@@ -50,6 +50,9 @@ mod tokio_state;
 #[path = "../../runtime-tokio/examples/tokio_subscriptions.rs"]
 #[expect(dead_code, reason = "it is a program")]
 mod tokio_subscriptions;
+#[path = "../../runtime-tokio/examples/tokio_task.rs"]
+#[expect(dead_code, reason = "it is a program")]
+mod tokio_task;
 #[path = "../../runtime-tokio/examples/tokio_tools.rs"]
 #[expect(dead_code, reason = "it is a program")]
 mod tokio_tools;
@@ -267,6 +270,41 @@ fn state_travels_between_servers_with_the_same_keys() {
         accept(json!({ "choice": if question.contains("size") { "large" } else { "olives" } }))
     });
     assert_eq!(outcome.text(), "a large bianca with olives");
+}
+
+#[test]
+fn a_call_goes_on_as_a_task() {
+    let _entered = OnTokio::enter();
+    let capabilities = r#"{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}"#;
+    let mut peer = Peer::connect::<OnTokio>(tokio_task::server(), None, capabilities);
+    let mut ask = |method: &str, params: Value| {
+        peer.request(method, params);
+        peer.read()["result"].clone()
+    };
+    let arguments = json!({ "scene": "a bridge", "frames": 2 });
+    let created = ask("tools/call", json!({ "name": "render", "arguments": arguments }));
+    assert_eq!(created["resultType"], "task", "{created}");
+    let mut get = || ask("tasks/get", json!({ "taskId": created["taskId"] }));
+    let becomes = |get: &mut dyn FnMut() -> Value, status: &str| {
+        eventually(status, || {
+            let task = get();
+            if task["status"] == status { Ok(task) } else { Err(task) }
+        })
+    };
+    let asked = becomes(&mut get, "input_required");
+    assert_eq!(asked["statusMessage"], "frame 2 of 2");
+    let key = asked["inputRequests"].as_object().unwrap().keys().next().unwrap();
+    let answer = json!({ "action": "accept", "content": { "really": true } });
+    ask("tasks/update", json!({ "taskId": created["taskId"], "inputResponses": { key: answer } }));
+    let mut get = || ask("tasks/get", json!({ "taskId": created["taskId"] }));
+    let done = becomes(&mut get, "completed");
+    assert_eq!(done["result"]["content"][0]["text"], "2 frames of a bridge, published");
+
+    // Who knows no tasks is served by the same handler.
+    let mut plain = Peer::connect::<OnTokio>(tokio_task::server(), Some("2025-11-25"), ALL);
+    let arguments = json!({ "scene": "a bridge", "frames": 1 });
+    let outcome = plain.call("render", arguments, |_, _| accept(json!({ "really": false })));
+    assert_eq!(outcome.text(), "1 frames of a bridge");
 }
 
 #[test]

@@ -18,6 +18,7 @@ use serde::de::IgnoredAny;
 
 #[cfg(feature = "seal")]
 pub use super::seal::fuzz::fuzz_seal;
+pub use super::tasks::fuzz::fuzz_tasks;
 use super::template::UriTemplate;
 use super::*;
 use crate::entropy::Seed;

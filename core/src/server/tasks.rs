@@ -6,6 +6,7 @@
 //! <https://modelcontextprotocol.io/extensions/tasks/overview>
 
 mod entry;
+pub(super) mod fuzz;
 mod request;
 #[cfg(test)]
 mod tests;
@@ -198,8 +199,8 @@ impl Tasks {
 
     /// A running task asks its client something: `tasks/get` tells of it until it is answered, under a key that begins
     /// with `name` and is this question's alone. Comes to an end exactly once, by [`TaskOutput::Answered`], unless
-    /// [`retract`](Self::retract) takes it back: with an answer that fits, or with an error when there is none within
-    /// `timeout`. Without one, it waits as long as the task is kept.
+    /// [`retract`](Self::retract) takes it back or the task ends: with an answer that fits, or with an error when there is
+    /// none within `timeout`. Without one, it waits as long as the task runs.
     ///
     /// # Errors
     /// When the task does not run any more, and when as many questions are open, or as much is kept, as

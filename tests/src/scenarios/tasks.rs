@@ -132,7 +132,7 @@ fn start<K: Kit>(way: Way) -> (Client<K>, Gate, Events) {
     (Client::of(way, server(&tell, &gate), KNOWING), gate, events)
 }
 
-/// TASK-02, TASK-09, TASK-16, TASK-22, TASK-24: a call is answered with a task that is there at once, and what its handler
+/// TASK-02, TASK-09, TASK-16, TASK-22, TASK-24, TASK-66: a call is answered with a task that is there at once, and what its handler
 /// returns is the result of that, as of the call.
 pub fn a_call_goes_on_as_a_task<K: Kit>(_: &str) {
     for way in WAYS {
@@ -241,7 +241,7 @@ pub fn a_task_can_be_cancelled<K: Kit>(_: &str) {
     }
 }
 
-/// TASK-14, TASK-15, TASK-26, TASK-27: a failure that the model may read completes a task, an error fails it; of what is the
+/// TASK-14, TASK-15, TASK-26, TASK-27, TASK-57: a failure that the model may read completes a task, an error fails it; of what is the
 /// server's own business nothing is told.
 pub fn tasks_fail_as_calls_do<K: Kit>(_: &str) {
     for way in WAYS {

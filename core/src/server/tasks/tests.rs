@@ -64,7 +64,7 @@ fn keys(table: &mut Tasks, id: &str) -> Vec<String> {
 
 const GRACE_HOPPER: &str = r#"{"action":"accept","content":{"name":"Grace"}}"#;
 
-/// TASK-12, TASK-16, TASK-22: a task is found as soon as it is told of, with all that is known of it.
+/// TASK-12, TASK-13, TASK-16, TASK-22: a task is found as soon as it is told of, with all that is known of it.
 #[test]
 fn a_task_is_there_at_once() {
     let options = kept(60_000).poll_interval(Duration::from_millis(250)).status_message("queued");
@@ -349,4 +349,15 @@ fn listeners_hear_of_each_change() {
     use TaskStatus::{Completed, InputRequired, Working};
     assert_eq!(statuses, [Working, InputRequired, Working, Completed]);
     assert!(told.iter().all(|(of, _)| *of == id) && told[1].1 == asked && told[3].1 == done);
+}
+
+/// `Limits::tasks`, `Limits::task_bytes`: under any script, the bounds hold, whoever asks gets one answer, whoever runs is
+/// told to stop once at the most, and nothing is left at the end.
+#[test]
+fn any_script_keeps_the_bounds() {
+    let mut chance = Entropy::new(Seed::new([9; 32]));
+    for _ in 0..400 {
+        let script: Vec<u8> = (0..24).flat_map(|_| chance.next()).collect();
+        fuzz::fuzz_tasks(&script);
+    }
 }
