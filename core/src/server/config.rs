@@ -426,7 +426,8 @@ impl Config {
         if !self.extensions.is_empty() {
             capabilities.extensions = Some(self.extensions.clone());
         }
-        if self.tasks && era == Era::Modern {
+        // Legacy revisions have no such member (TASK-64).
+        if self.tasks {
             let extensions = capabilities.extensions.get_or_insert_default();
             extensions.entry(TASKS_EXTENSION.into()).or_insert_with(Json::empty_object);
         }

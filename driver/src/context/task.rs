@@ -50,7 +50,9 @@ impl Context {
     ///
     /// Tasks live in this process: requests about one have to reach it, by their header `Mcp-Name`.
     ///
-    /// A blocking handler writes `.wait()?` where this one writes `.await?`.
+    /// A blocking handler writes `.wait()?` where this one writes `.await?`. It keeps its thread for as long as it runs, also
+    /// while it waits for its client, and there are [`Limits::blocking_threads`](crate::Limits::blocking_threads) of them:
+    /// what may take an hour is better async.
     ///
     /// # Errors
     /// When there are as many tasks as [`Limits::tasks`](crate::Limits::tasks) allows, when the tool does not support

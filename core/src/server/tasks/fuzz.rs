@@ -101,7 +101,7 @@ fn run(data: &[u8]) -> Vec<String> {
             table.len() <= limits.tasks && table.held() <= limits.task_bytes + limits.tasks * 64,
             "too much"
         );
-        assert!(table.poll_timeout().is_some() == !table.is_empty(), "nobody looks after it");
+        assert!(table.poll_timeout().is_some() != table.is_empty(), "nobody looks after it");
     }
     while let Some(at) = table.poll_timeout() {
         table.handle_timeout(Now::new(at, Duration::ZERO));
