@@ -118,8 +118,8 @@ pub struct Limits {
     pub authorization: Duration,
     /// The shortest delay honoured from an SSE `retry` field. Default 100 ms.
     pub retry_floor: Duration,
-    /// Total wait for one resumption of an event stream, for one subscription that broke off, or for the stream of a
-    /// server with HTTP with SSE to come back. Default 300 s.
+    /// Total wait for one resumption of an event stream, for one subscription that broke off, for the stream of a
+    /// server with HTTP with SSE to come back, or for a server that cannot be asked how far a task is. Default 300 s.
     pub resume_total: Duration,
     /// How long a server may take to acknowledge a subscription, each time that it is asked. Default 60 s; then the
     /// subscription ends.

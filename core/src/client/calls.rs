@@ -1,12 +1,14 @@
 //! The table of calls: from `start` to `take`.
 
-use super::cache::{Claim, Freshness};
+mod outcome;
+
+pub(super) use self::outcome::Reply;
+use super::cache::Claim;
 use super::definitions::Output;
 use super::request::Prepared;
 use super::rounds::{Origin, Round};
-use super::tasks::{Pursuit, TaskHandle};
+use super::tasks::Pursuit;
 use crate::error::{CallError, Full};
-use crate::model::Json;
 use crate::time::{Duration, Instant};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -47,6 +49,8 @@ struct Entry {
     progress: Option<f64>,
     /// Nobody will take it.
     forgotten: bool,
+    /// Nobody wants to know how it ends.
+    aside: bool,
     state: State,
     /// For what may be made again.
     origin: Option<Box<Origin>>,
@@ -65,30 +69,6 @@ enum State {
     /// The server wants input first.
     Input(Box<Round>),
     Settled(Result<Reply, CallError>),
-}
-
-/// A result, and where it is from.
-pub(super) enum Reply {
-    Came(Json),
-    /// It says that the call goes on as a task, which is handed out.
-    Task(Json, Box<TaskHandle>),
-    /// The cache has it, too.
-    Kept(Arc<Json>, Freshness),
-}
-
-impl Reply {
-    pub(super) fn json(&self) -> &Json {
-        match self {
-            Self::Came(json) | Self::Task(json, _) => json,
-            Self::Kept(json, _) => json,
-        }
-    }
-}
-
-impl From<Json> for Reply {
-    fn from(json: Json) -> Self {
-        Self::Came(json)
-    }
 }
 
 /// Prints how a call ended, and no result.
@@ -179,6 +159,7 @@ impl Calls {
             cap,
             progress: None,
             forgotten: false,
+            aside: false,
             state,
             origin: None,
             claim: None,
@@ -569,6 +550,18 @@ impl Calls {
         if entry.deadline.is_none() {
             self.entries.remove(&id);
         }
+    }
+
+    /// Nobody will take this call, or is to be bothered for what it lacks.
+    pub(super) fn set_aside(&mut self, id: CallId) {
+        if let Some(entry) = self.entries.get_mut(&id) {
+            entry.aside = true;
+        }
+        self.forget(id);
+    }
+
+    pub(super) fn is_aside(&self, id: CallId) -> bool {
+        self.entries.get(&id).is_some_and(|entry| entry.aside)
     }
 
     /// What is still held of calls, in whichever part of the table.

@@ -11,6 +11,7 @@ mod respawn;
 #[cfg(test)]
 mod tests;
 
+use self::abandon::Abandoned;
 use self::late::Unanswered;
 use self::noise::Noise;
 use self::respawn::Restarts;
@@ -59,6 +60,7 @@ pub struct Connection {
     state: State,
     restarts: Restarts,
     unanswered: Unanswered,
+    abandoned: Abandoned,
     noise: Noise,
 }
 
@@ -120,6 +122,7 @@ impl Connection {
             state: State::Closed,
             restarts: Restarts::default(),
             unanswered: Unanswered::default(),
+            abandoned: Abandoned::default(),
             noise: Noise::default(),
         };
         connection.follow(now.mono, step);
@@ -246,6 +249,7 @@ impl Connection {
 
     /// Ends a call that waits for input, with [`CallError::InputRequired`], from which it can be gone on with.
     pub fn stop(&mut self, _now: Now, call: CallId) {
+        self.stop_asking(call);
         self.link.give_up(call, Unmet::Stopped);
     }
 
@@ -504,7 +508,7 @@ impl Connection {
                 let outcome = response.outcome.map_err(|error| CallError::Server { error, status: None });
                 self.link.stream_answered(wire.unwrap_or_default(), outcome);
             }
-            None if response.outcome.as_ref().is_ok_and(|result| self.takes_back_late(now, result)) => {}
+            None if self.takes_back_late(now, wire, response.outcome.as_ref().copied().map_err(|_| ())) => {}
             None => {
                 let id = response.id.as_ref().map(|id| id as &dyn core::fmt::Display);
                 self.link.unasked(id, response.outcome.as_ref().err());

@@ -25,6 +25,7 @@ mod tasks;
 mod tests;
 
 pub use endpoint::Endpoint;
+pub(super) use subscribe::is_trouble;
 
 use self::exchange::{Exchange, Purpose, Wake};
 use self::listen::Listening;

@@ -11,7 +11,7 @@ pub use detail::*;
 pub use methods::*;
 
 use super::encode::{Members, Object};
-use super::json::JsonMap;
+use super::json::{Json, JsonMap};
 use super::macros::{open_object, setters};
 use crate::dialect::Tasks;
 use alloc::string::String;
@@ -140,6 +140,20 @@ impl Members for Task {
     }
 }
 
+/// Milliseconds as peers write them, whose languages may know no integers: fractions are dropped, and what is no time is
+/// as if it were not there, as a task is not to be lost for it.
+#[derive(Default)]
+struct Millis(Option<u64>);
+
+impl<'de> Deserialize<'de> for Millis {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let ms = Json::deserialize(deserializer)?;
+        let fraction = || ms.decode::<f64>().ok().filter(|ms| *ms >= 0.0);
+        // The cast saturates.
+        Ok(Self(ms.decode::<u64>().ok().or_else(|| fraction().map(|ms| ms as u64))))
+    }
+}
+
 /// A task as it comes, by the names of either system.
 struct Known {
     task_id: String,
@@ -147,10 +161,10 @@ struct Known {
     status_message: Option<String>,
     created_at: String,
     last_updated_at: String,
-    ttl_ms: Option<u64>,
-    ttl: Option<u64>,
-    poll_interval_ms: Option<u64>,
-    poll_interval: Option<u64>,
+    ttl_ms: Millis,
+    ttl: Millis,
+    poll_interval_ms: Millis,
+    poll_interval: Millis,
     extra: JsonMap,
 }
 
@@ -180,8 +194,8 @@ impl<'de> Deserialize<'de> for Task {
             status_message: known.status_message,
             created_at: known.created_at,
             last_updated_at: known.last_updated_at,
-            ttl_ms: known.ttl_ms.or(known.ttl),
-            poll_interval_ms: known.poll_interval_ms.or(known.poll_interval),
+            ttl_ms: known.ttl_ms.0.or(known.ttl.0),
+            poll_interval_ms: known.poll_interval_ms.0.or(known.poll_interval.0),
             extra: known.extra,
         })
     }

@@ -107,6 +107,7 @@ impl Connection {
                 self.out.clear();
                 self.sent = 0;
                 self.unanswered.clear();
+                self.abandoned.clear();
                 self.noise = Noise::default();
                 self.follow(now.mono, step);
             }

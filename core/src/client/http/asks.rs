@@ -43,9 +43,9 @@ impl Http {
 
     /// Ends a call that waits for input, with [`CallError::InputRequired`](crate::error::CallError::InputRequired),
     /// from which it can be gone on with.
-    pub fn stop(&mut self, _now: Now, call: CallId) {
+    pub fn stop(&mut self, now: Now, call: CallId) {
         if self.link.pursues(call) {
-            self.stop_asking(call);
+            self.stop_asking(now.mono, call);
         }
         self.link.give_up(call, Unmet::Stopped);
     }

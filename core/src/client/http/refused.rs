@@ -263,6 +263,7 @@ impl Http {
     fn is_awaited(&self, purpose: Purpose) -> bool {
         match purpose {
             Purpose::Answer(ask, _) => self.link.asks.is_awaited(ask),
+            Purpose::Call(call) => !self.link.calls.is_aside(call),
             _ => true,
         }
     }

@@ -186,6 +186,6 @@ impl Http {
 }
 
 /// Whether a status says that it may be better later.
-pub(super) fn is_trouble(status: u16) -> bool {
+pub(in crate::client) fn is_trouble(status: u16) -> bool {
     status == 429 || status >= 500
 }

@@ -29,25 +29,41 @@ impl Link {
     /// Whether the result of a call says that it goes on as a task. Looked for only where that may be: for any other
     /// method, and where it was not declared, it is an invalid result (TASK-05).
     pub(in crate::client) fn is_task(&self, call: CallId, revision: Revision, result: &RawValue) -> bool {
+        self.may_become_task(call, revision) && says_task(revision, result)
+    }
+
+    /// Whether a call may be answered with a task.
+    fn may_become_task(&self, call: CallId, revision: Revision) -> bool {
         let Some(origin) = self.calls.origin(call) else { return false };
-        let may_be = match revision.dialect().tasks {
+        match revision.dialect().tasks {
             Tasks::Extension => self.declares_tasks() && origin.prepared().method() == "tools/call",
             // A server that does not heed it answers as to any call (TASKL-15).
             Tasks::Core => origin.is_augmented(),
             Tasks::None => false,
-        };
-        may_be && says_task(revision, result)
+        }
+    }
+
+    /// The id that a call waits under which may be answered with a task.
+    pub(in crate::client) fn may_bring_task(&self, call: CallId) -> Option<i64> {
+        let revision = self.details.as_deref()?.revision;
+        self.calls.wire(call).filter(|_| self.may_become_task(call, revision))
     }
 
     /// What takes a task back that came of a call which nobody waits for any more.
     pub(in crate::client) fn late_task(&self, result: &RawValue) -> Option<CancelTask> {
         let revision = self.details.as_deref()?.revision;
-        let may_be = revision.dialect().tasks == Tasks::Core || self.declares_tasks();
-        if !may_be || !says_task(revision, result) {
+        if !says_task(revision, result) {
             return None;
         }
-        let CreateTaskResult { task, .. } = read(result).ok()?;
-        Some(CancelTask::new(&TaskHandle::new(task.task_id)))
+        let cancel = CancelTask::new(&TaskHandle::new(id_of(result)?));
+        Some(cancel).filter(|cancel| self.may_take_back(cancel))
+    }
+
+    /// Whether a task that this client has made can be taken back. A server that has made one with the extension knows how
+    /// to stop it, whatever it declared; in 2025-11-25 that is declared by itself (TASKL-04).
+    fn may_take_back(&self, cancel: &CancelTask) -> bool {
+        let is_core = self.details.as_deref().is_some_and(|it| it.revision.dialect().tasks == Tasks::Core);
+        self.alive().is_ok() && (!is_core || self.possible(cancel, &CallOptions::new()).is_ok())
     }
 
     /// A call goes on as a task: it is handed out, or waited for. An error ends the call.
@@ -57,14 +73,25 @@ impl Link {
         call: CallId,
         raw: &RawValue,
     ) -> Result<Option<Reply>, CallError> {
-        let CreateTaskResult { task, .. } = read(raw)?;
         let Some(origin) = self.calls.take_origin(call) else { return Ok(Some(Reply::Came(raw.into()))) };
         let prepared = origin.prepared();
-        let mut handle = TaskHandle::new(&*task.task_id);
-        if let Some(tool) = prepared.name() {
-            handle = handle.with_tool(tool);
-        }
-        handle.output = self.calls.output(call);
+        let about = |id: String| {
+            let mut handle = TaskHandle::new(id);
+            if let Some(tool) = prepared.name() {
+                handle = handle.with_tool(tool);
+            }
+            handle.output = self.calls.output(call);
+            handle
+        };
+        let CreateTaskResult { task, .. } = read(raw).map_err(|error| match id_of(raw) {
+            // There is a task, whatever else is wrong with what was said of it.
+            Some(id) => CallError::Unfinished {
+                why: Box::new(Unfinished::Lost(Box::new(error))),
+                task: Box::new(about(id)),
+            },
+            None => error,
+        })?;
+        let handle = about(task.task_id.clone());
         if matches!(prepared.task(), TaskRole::Handed) {
             return Ok(Some(Reply::Task(raw.into(), Box::new(handle))));
         }
@@ -257,10 +284,7 @@ impl Link {
             self.end_task(call, Err(error));
             return true;
         }
-        if !pursuit.fails(error, &self.config.limits) {
-            return false;
-        }
-        let at = pursuit.next_poll(now, &self.config.limits);
+        let Some(at) = pursuit.fails(now, error, &self.config.limits) else { return false };
         self.calls.suspend(call, Round::until(at));
         true
     }
@@ -275,13 +299,20 @@ impl Link {
         self.calls.pursuit(call).is_some_and(|pursuit| pursuit.own) && self.calls.is_spent(now, call)
     }
 
+    /// The id that the server is asked under what a task has come to, while that is on its way: it holds the request until
+    /// the task has ended.
+    pub(in crate::client) fn awaits_result(&self, call: CallId) -> Option<i64> {
+        self.calls.pursuit(call).filter(|pursuit| pursuit.leg == Leg::Result)?;
+        self.calls.wire(call)
+    }
+
     /// A call that waits for a task is given up. What is to be said to the server, if the task was the call's own and this
     /// can be said to it at all (TASK-45).
     pub(in crate::client) fn leave_task(&mut self, call: CallId, error: CallError) -> Option<CancelTask> {
         let pursuit = self.calls.pursuit(call)?;
         let cancel = pursuit.own.then(|| CancelTask::new(&pursuit.handle));
         self.end_task(call, Err(error));
-        cancel.filter(|cancel| self.alive().is_ok() && self.possible(cancel, &CallOptions::new()).is_ok())
+        cancel.filter(|cancel| self.may_take_back(cancel))
     }
 
     /// Ends a call with what came of its task.
@@ -334,6 +365,21 @@ fn says_task(revision: Revision, result: &RawValue) -> bool {
         Tasks::Core => serde_json::from_str(result.get()).is_ok_and(|it: Nested| it.task.is_some()),
         Tasks::None => false,
     }
+}
+
+/// The id of the task that a result speaks of, whatever else it says.
+fn id_of(result: &RawValue) -> Option<String> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Named {
+        task_id: String,
+    }
+    #[derive(Deserialize)]
+    struct Nested {
+        task: Named,
+    }
+    let nested = serde_json::from_str(result.get()).map(|Nested { task }| task);
+    nested.or_else(|_| serde_json::from_str(result.get())).ok().map(|Named { task_id }| task_id)
 }
 
 fn read<T: serde::de::DeserializeOwned>(raw: &RawValue) -> Result<T, CallError> {

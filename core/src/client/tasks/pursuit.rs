@@ -4,6 +4,7 @@ use super::calls::{GetTask, TaskResult, UpdateTask};
 use super::handle::{TaskHandle, Unfinished};
 use crate::client::config::CallOptions;
 use crate::client::continuation::Unmet;
+use crate::client::http::is_trouble;
 use crate::client::request::Prepared;
 use crate::dialect::{Revision, Tasks};
 use crate::error::{ApiMisuse, CallError, ErrorObject, code};
@@ -45,8 +46,9 @@ pub(in crate::client) struct Pursuit {
     /// What it ends with once the other answers have been sent: something has none.
     pub(super) unmet: Option<Unmet>,
     pub(super) leg: Leg,
-    /// How often in a row it could not be asked about.
+    /// How often in a row it could not be asked about, and since when.
     failures: u32,
+    failing: Option<Instant>,
 }
 
 /// What is asked next, or was asked.
@@ -99,15 +101,22 @@ impl Pursuit {
             unmet: None,
             leg: Leg::Get,
             failures: 0,
+            failing: None,
         }
     }
 
     /// Takes what the server says of its times; they may change (TASK-18, TASK-30).
     pub(super) fn learn(&mut self, task: &Task, limits: &Limits) {
-        self.failures = 0;
+        self.was_heard();
         self.ttl = task.ttl_ms.map(Duration::from_millis);
         let interval = task.poll_interval_ms.map_or(INTERVAL, Duration::from_millis);
         self.interval = interval.min(limits.task_poll_max).max(limits.task_poll_min);
+    }
+
+    /// It could be asked about.
+    fn was_heard(&mut self) {
+        self.failures = 0;
+        self.failing = None;
     }
 
     /// When it is asked about next. Once more when its time has passed: it may have ended just then.
@@ -122,9 +131,15 @@ impl Pursuit {
         self.ttl.filter(|ttl| self.began + *ttl <= now)
     }
 
-    /// What it asks now. What was asked before is not asked again, and what is not asked any more needs no answer.
+    /// What it asks now. What was asked before is not asked again, and what is not asked any more needs no answer, not even
+    /// one that is there (TASK-37). Should it ask that again after all, as a replica that was behind makes it look, that
+    /// is a question like any other.
     pub(super) fn asks(&mut self, requests: InputRequests, limits: &Limits) -> Asking {
+        let (open, answers) = (&self.open, &self.answers);
+        let unsent = |key: &String| open.contains(key) || answers.contains_key(key);
+        self.asked.retain(|key| requests.contains_key(key) || !unsent(key));
         self.open.retain(|key| requests.contains_key(key));
+        self.answers.retain(|key, _| requests.contains_key(key));
         let fresh = |(key, _): &(String, InputRequest)| !self.asked.contains(key);
         let fresh: Vec<_> = requests.into_iter().filter(fresh).collect();
         if fresh.is_empty() {
@@ -189,26 +204,33 @@ impl Pursuit {
 
     /// The server has the answers (TASK-38).
     pub(super) fn acknowledged(&mut self) {
-        self.failures = 0;
+        self.was_heard();
         self.leg = Leg::Get;
         self.sending = InputResponses::new();
     }
 
-    /// What was asked of the server failed. Whether it is worth another try; the task goes on meanwhile.
-    pub(super) fn fails(&mut self, error: &CallError, limits: &Limits) -> bool {
+    /// What was asked of the server failed. When to try again, if that is worth it; the task goes on meanwhile. Each
+    /// further time in a row waits twice as long, and a server that is away for a while is waited for.
+    pub(super) fn fails(&mut self, now: Instant, error: &CallError, limits: &Limits) -> Option<Instant> {
         for (key, answer) in core::mem::take(&mut self.sending) {
             self.answers.insert(key, answer);
         }
         self.leg = Leg::Get;
+        let since = *self.failing.get_or_insert(now);
+        if !is_passing(error) || now.saturating_since(since) >= limits.resume_total {
+            return None;
+        }
+        let factor = 1_u32.checked_shl(self.failures).unwrap_or(u32::MAX);
         self.failures = self.failures.saturating_add(1);
-        is_passing(error) && self.failures <= limits.retries
+        let wait = self.interval.saturating_mul(factor).min(limits.task_poll_max);
+        // The last try is made when that time is over.
+        Some((now + wait).min(since + limits.resume_total))
     }
 
     /// How a call ends that waited for it, and whose server could not be asked.
     pub(super) fn ended_by(self, error: CallError) -> CallError {
         let why = match error {
             CallError::Cancelled | CallError::Unfinished { .. } => return error,
-            CallError::TimedOut { .. } if self.own => return error,
             CallError::TimedOut { after } => Unfinished::TimedOut { after },
             error => Unfinished::Lost(Box::new(error)),
         };
@@ -225,7 +247,8 @@ fn is_passing(error: &CallError) -> bool {
     match error {
         CallError::Broken { .. } | CallError::ResponseStreamClosed | CallError::TimedOut { .. } => true,
         CallError::Server { error: ErrorObject { code, .. }, status } => {
-            *code == i64::from(code::INTERNAL) || status.as_ref().is_some_and(|status| status.code >= 500)
+            *code == i64::from(code::INTERNAL)
+                || status.as_ref().is_some_and(|status| is_trouble(status.code))
         }
         _ => false,
     }

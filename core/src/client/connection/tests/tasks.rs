@@ -4,6 +4,7 @@ mod asking;
 mod handles;
 mod legacy;
 mod told;
+mod troubles;
 
 use super::*;
 use crate::client::{AskId, Refusal, TaskHandle, ToolReply, Unfinished, Unmet};
@@ -334,53 +335,6 @@ fn a_call_that_runs_out_of_time_takes_its_task_back() {
     let cancel = peer.after(1_500);
     assert_eq!(method(&cancel), "tasks/cancel");
     assert_eq!(peer.outcome(&call), Err(CallError::TimedOut { after: max }));
-}
-
-/// The time of a call counts for each answer, and all of it for the whole: a server that does not answer a poll is asked
-/// again, and nobody is told that a request was cancelled.
-#[test]
-fn a_poll_that_is_not_answered_is_made_again() {
-    let mut peer = peer();
-    let options = CallOptions::new().timeout(Duration::from_secs(5));
-    let call = peer.connection.start(peer.now, &CallTool::new("a"), options).unwrap();
-    let line = peer.one();
-    peer.result(&line, &created());
-    peer.after(500);
-    peer.wait(5_000);
-    assert!(peer.written().is_empty());
-    let poll = peer.after(500);
-    peer.result(&poll, &task("completed", &format!(",'result':{DONE}")));
-    assert!(peer.outcome(&call).is_ok());
-}
-
-/// TASK-20: trouble of the server is not the end of the task, unless it lasts; that the task is not known is.
-#[test]
-fn a_poll_that_fails_is_made_again_a_few_times() {
-    let trouble = "{'code':-32603,'message':'m'}";
-    let mut peer = peer();
-    let call = peer.task();
-    for _ in 0..2 {
-        let poll = peer.after(500);
-        peer.error(&poll, trouble);
-    }
-    let poll = peer.after(500);
-    peer.result(&poll, &task("working", ""));
-    for _ in 0..2 {
-        let poll = peer.after(500);
-        peer.error(&poll, trouble);
-    }
-    let poll = peer.after(500);
-    peer.error(&poll, trouble);
-    let (why, handle) = peer.unfinished(&call);
-    let lost = |code| {
-        Unfinished::Lost(Box::new(CallError::Server { error: ErrorObject::new(code, "m"), status: None }))
-    };
-    assert_eq!((why, handle.task_id()), (lost(-32603), "t-1"));
-    let call = peer.task();
-    let poll = peer.after(500);
-    peer.error(&poll, "{'code':-32602,'message':'m'}");
-    assert_eq!(peer.unfinished(&call).0, lost(-32602));
-    peer.is_idle();
 }
 
 /// TASK-32: answers that did not arrive are sent again.

@@ -6,7 +6,11 @@ use crate::client::{TaskHandle, ToolReply, Unfinished, WaitForTask};
 const DONE: &str = "{'content':[{'type':'text','text':'done'}]}";
 
 fn peer() -> Peer {
-    let mut peer = Peer::new(config().tasks());
+    peer_with(config().tasks())
+}
+
+fn peer_with(config: Config) -> Peer {
+    let mut peer = Peer::new(config);
     let probe = peer.one();
     let capabilities = "'tools':{},'extensions':{'io.modelcontextprotocol/tasks':{}}";
     peer.result(&probe, &DISCOVERED.replace("'tools':{}", capabilities));
@@ -93,6 +97,8 @@ fn a_poll_that_fails_is_made_again() {
     let poll = peer.poll();
     peer.wait(5_000);
     assert_eq!(peer.aborted(), [poll.exchange]);
+    peer.wait(500);
+    peer.none();
     let poll = peer.poll();
     peer.result(&poll, &completed());
     assert_eq!(peer.take(&call).unwrap().text(), "done");
@@ -148,4 +154,35 @@ fn to_wait_no_longer_leaves_nothing_behind() {
         peer.none();
         peer.is_empty();
     }
+}
+
+/// TASK-45: a task is taken back for nobody's sake, so nobody is asked to sign in for that.
+#[test]
+fn to_take_a_task_back_asks_nobody_to_sign_in() {
+    let mut peer = peer_with(config().tasks().authorize(true));
+    let call = peer.task();
+    peer.http.cancel(peer.now, call.id());
+    let cancel = peer.one();
+    assert!(!peer.http.hold(peer.now, cancel.exchange));
+    peer.whole(&cancel, super::refused::challenged(401), "no");
+    peer.drain();
+    assert!(peer.refused.is_empty());
+    assert_eq!(peer.take(&call), Err(CallError::Cancelled));
+    peer.none();
+    peer.is_empty();
+}
+
+/// TASK-19: so does one that says it by an error of the protocol, without saying when.
+#[test]
+fn a_server_that_refuses_a_poll_for_its_rate_is_asked_again() {
+    let mut peer = peer();
+    let call = peer.task();
+    let poll = peer.poll();
+    let error =
+        format!("{{'jsonrpc':'2.0','id':{},'error':{{'code':-32000,'message':'slower'}}}}", poll.id());
+    peer.answer(&poll, 429, &error);
+    let poll = peer.poll();
+    peer.result(&poll, &completed());
+    assert!(peer.take(&call).is_ok());
+    peer.is_empty();
 }

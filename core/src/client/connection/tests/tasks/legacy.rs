@@ -158,7 +158,7 @@ fn what_is_lost_on_the_way_is_asked_again() {
     peer.after(500);
     peer.wait(5_000);
     assert!(peer.written().is_empty());
-    let poll = peer.after(500);
+    let poll = peer.after(1_000);
     peer.result(&poll, &task("completed"));
     peer.wait(0);
     let line = peer.one();
@@ -373,5 +373,31 @@ fn revisions_before_have_no_tasks() {
         refused(&mut peer, &GetTask::new(&TaskHandle::new("t-1"))),
     ] {
         assert!(matches!(error, CallError::Unsupported { capability: None, .. }), "{error}");
+    }
+}
+
+/// CAN-01, TASKL-32: who waits no longer for what a task comes to says so, or the server would hold the request until then.
+#[test]
+fn to_wait_no_longer_for_a_result_cancels_its_request() {
+    for end in ["cancel", "stop", "time"] {
+        let mut peer = legacy(TASKS);
+        let options = CallOptions::new().max(Duration::from_secs(10));
+        let wait = WaitForTask::new(&TaskHandle::new("t-1"));
+        let call = peer.connection.start(peer.now, &wait, options).unwrap();
+        let poll = peer.one();
+        peer.result(&poll, &task("input_required"));
+        peer.wait(0);
+        let asked = peer.one();
+        assert_eq!(method(&asked), "tasks/result");
+        match end {
+            "cancel" => peer.connection.cancel(peer.now, call.id()),
+            "stop" => peer.connection.stop(peer.now, call.id()),
+            _ => peer.wait(10_000),
+        }
+        let notice = peer.one();
+        assert_eq!(method(&notice), "notifications/cancelled");
+        assert_eq!(params(&notice)["requestId"].get(), id(&asked).to_string());
+        assert!(peer.outcome(&call).is_err());
+        peer.is_idle();
     }
 }
