@@ -4,6 +4,7 @@
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
+use core::fmt;
 
 use super::challenge::Refusal;
 
@@ -14,14 +15,21 @@ const STEP_UPS: u8 = 1;
 const NONCES: u8 = 1;
 
 /// What one server refused, by operation: keep one beside the grant for the server (AUTH-65, B78).
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Attempts {
     operations: BTreeMap<String, Operation>,
     /// How many operations there were.
     last: u64,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+/// Prints how many, and not which: they may name tasks, which are there for whoever knows their ids (TASK-67).
+impl fmt::Debug for Attempts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Attempts").field("operations", &self.operations.len()).finish_non_exhaustive()
+    }
+}
+
+#[derive(Clone, Copy, Default)]
 struct Operation {
     /// The how manieth operation it is: the oldest gives way.
     number: u64,

@@ -1,5 +1,6 @@
 //! The table of calls: from `start` to `take`.
 
+mod aside;
 mod outcome;
 
 pub(super) use self::outcome::Reply;
@@ -550,18 +551,6 @@ impl Calls {
         if entry.deadline.is_none() {
             self.entries.remove(&id);
         }
-    }
-
-    /// Nobody will take this call, or is to be bothered for what it lacks.
-    pub(super) fn set_aside(&mut self, id: CallId) {
-        if let Some(entry) = self.entries.get_mut(&id) {
-            entry.aside = true;
-        }
-        self.forget(id);
-    }
-
-    pub(super) fn is_aside(&self, id: CallId) -> bool {
-        self.entries.get(&id).is_some_and(|entry| entry.aside)
     }
 
     /// What is still held of calls, in whichever part of the table.

@@ -534,18 +534,22 @@ impl Http {
 
     /// Ends a call before its response has come.
     fn abandon(&mut self, now: Instant, call: CallId, reason: &str, error: CallError) {
+        if let Some(cancel) = self.link.untaken_task(call) {
+            return self.take_back(now, &cancel);
+        }
         if !self.link.calls.is_open(call) {
             return;
         }
         if self.link.pursues(call) {
             return self.leave_task(now, call, error);
         }
+        self.hear_on(now, call);
         let wire = self.link.calls.wire(call).filter(|_| !self.is_call_held(call));
         if let Some(flight) = self.land(call)
             && let Some(wire) = wire
         {
             let knows = flight.at.is_none();
-            if knows && self.is_legacy() && self.is_open() {
+            if knows && self.is_legacy() && self.is_open() && !self.link.must_be_heard(call) {
                 let mut body = Vec::new();
                 request::cancelled(&mut body, wire, reason);
                 self.notify(now, body, Purpose::Notice);

@@ -13,6 +13,7 @@ use alloc::borrow::ToOwned;
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 use serde::Deserialize;
 use serde::ser::SerializeMap;
 
@@ -20,7 +21,7 @@ use serde::ser::SerializeMap;
 const TASK_IDS: &str = "taskIds";
 
 /// Which notifications are wanted, or in the acknowledgement: will come.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SubscriptionFilter {
     /// `notifications/tools/list_changed`.
@@ -35,7 +36,25 @@ pub struct SubscriptionFilter {
     pub extra: JsonMap,
 }
 
+/// Prints of how many resources and tasks it is, and not which: who knows the id of a task has the task (TASK-67).
+impl fmt::Debug for SubscriptionFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SubscriptionFilter")
+            .field("tools_list_changed", &self.tools_list_changed)
+            .field("prompts_list_changed", &self.prompts_list_changed)
+            .field("resources_list_changed", &self.resources_list_changed)
+            .field("resource_subscriptions", &self.resource_subscriptions.len())
+            .field("tasks", &self.task_ids().len())
+            .finish_non_exhaustive()
+    }
+}
+
 impl SubscriptionFilter {
+    /// Whether it asks for what an extension has that is not known here.
+    pub(crate) fn has_others(&self) -> bool {
+        self.extra.keys().any(|key| key != TASK_IDS)
+    }
+
     /// Nothing.
     pub fn new() -> Self {
         Self::default()

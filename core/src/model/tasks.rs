@@ -225,5 +225,11 @@ mod tests {
         let task = Task::new("secret", "2026-08-01T09:00:00Z").status_message("private");
         let printed = alloc::format!("{task:?}");
         assert!(!printed.contains("secret") && !printed.contains("private"), "{printed}");
+        let task = DetailedTask::new(task).result(Json::new(&"secret").unwrap());
+        let printed = alloc::format!("{:?}", GetTaskResult::new(task));
+        assert!(!printed.contains("secret"), "{printed}");
+        let filter = crate::model::subscriptions::SubscriptionFilter::new().tasks(["secret"]);
+        let printed = alloc::format!("{filter:?}");
+        assert!(!printed.contains("secret"), "{printed}");
     }
 }

@@ -42,10 +42,13 @@ impl Connection {
         if self.link.pursues(call) {
             return self.leave_task(now, call, error);
         }
+        if let Some(cancel) = self.link.untaken_task(call) {
+            return self.take_back(now, &cancel);
+        }
         if let Some(wire) = self.link.may_bring_task(call) {
             self.abandoned.note(wire, self.link.config.limits.in_flight);
         }
-        if let Some(wire) = self.link.calls.wire(call) {
+        if let Some(wire) = self.link.calls.wire(call).filter(|_| !self.link.must_be_heard(call)) {
             request::cancelled(&mut self.out, wire, reason);
             self.out.push(b'\n');
         }

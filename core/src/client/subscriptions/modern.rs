@@ -40,6 +40,11 @@ struct AboutMeta {
     subscription: Option<RequestId>,
 }
 
+/// Whether a notification tells how far a task is.
+fn about_tasks(method: &str) -> bool {
+    matches!(method, "notifications/tasks" | "notifications/tasks/status")
+}
+
 impl About {
     pub(in crate::client) fn of(params: Option<&RawValue>) -> Self {
         params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default()
@@ -56,8 +61,7 @@ impl About {
 
     /// The task whose state the notification tells (TASK-50, TASKL-37).
     pub(in crate::client) fn task_of(&self, method: &str, params: Option<&RawValue>) -> Option<DetailedTask> {
-        let tells = matches!(method, "notifications/tasks" | "notifications/tasks/status");
-        let params = params.filter(|_| tells && self.task.is_some())?;
+        let params = params.filter(|_| about_tasks(method) && self.task.is_some())?;
         serde_json::from_str::<TaskStatusNotificationParams>(params.get()).ok().map(|params| params.task)
     }
 
@@ -145,7 +149,7 @@ impl Link {
             {
                 Notice::Task(Box::new(task))
             }
-            None if !entry.wanted.extra.is_empty() => Notice::Other {
+            None if !about_tasks(method) && entry.wanted.has_others() => Notice::Other {
                 method: method.to_owned(),
                 params: params.map(Json::from),
                 about: about.subject(),

@@ -59,11 +59,27 @@ impl Link {
         Some(cancel).filter(|cancel| self.may_take_back(cancel))
     }
 
+    /// What takes a task back that was to be handed out by a call which is cancelled before anybody took it.
+    pub(in crate::client) fn untaken_task(&mut self, call: CallId) -> Option<CancelTask> {
+        let cancel = CancelTask::new(&self.calls.take_handed(call)?);
+        Some(cancel).filter(|cancel| self.may_take_back(cancel))
+    }
+
+    /// Whether what answers a call has to be heard, also when nobody waits for it any more: a request that is to become a
+    /// task is not cancelled, but the task is (CAN-18).
+    pub(in crate::client) fn must_be_heard(&self, call: CallId) -> bool {
+        self.is_core() && self.may_bring_task(call).is_some()
+    }
+
+    /// Whether tasks are those of 2025-11-25.
+    fn is_core(&self) -> bool {
+        self.details.as_deref().is_some_and(|it| it.revision.dialect().tasks == Tasks::Core)
+    }
+
     /// Whether a task that this client has made can be taken back. A server that has made one with the extension knows how
     /// to stop it, whatever it declared; in 2025-11-25 that is declared by itself (TASKL-04).
     fn may_take_back(&self, cancel: &CancelTask) -> bool {
-        let is_core = self.details.as_deref().is_some_and(|it| it.revision.dialect().tasks == Tasks::Core);
-        self.alive().is_ok() && (!is_core || self.possible(cancel, &CallOptions::new()).is_ok())
+        self.alive().is_ok() && (!self.is_core() || self.possible(cancel, &CallOptions::new()).is_ok())
     }
 
     /// A call goes on as a task: it is handed out, or waited for. An error ends the call.
@@ -92,12 +108,16 @@ impl Link {
             None => error,
         })?;
         let handle = about(task.task_id.clone());
-        if matches!(prepared.task(), TaskRole::Handed) {
+        // It is waited for by nobody, so its time is over.
+        let aside = self.calls.is_aside(call);
+        if aside {
+            self.calls.spend(now, call);
+        }
+        if !aside && matches!(prepared.task(), TaskRole::Handed) {
             return Ok(Some(Reply::Task(raw.into(), Box::new(handle))));
         }
         let mut pursuit = Pursuit::new(now, handle, true, &prepared.options);
-        let is_core = self.details.as_deref().is_some_and(|it| it.revision.dialect().tasks == Tasks::Core);
-        pursuit.token = self.calls.wire(call).filter(|_| is_core);
+        pursuit.token = self.calls.wire(call).filter(|_| self.is_core());
         pursuit.learn(&task, &self.config.limits);
         let at = match task.status {
             TaskStatus::Working => pursuit.next_poll(now, &self.config.limits),
@@ -147,7 +167,7 @@ impl Link {
     /// How far a task is.
     fn task_is(&mut self, now: Instant, call: CallId, detailed: DetailedTask) {
         let DetailedTask { task, input_requests, result, error, .. } = detailed;
-        let is_core = self.details.as_deref().is_some_and(|it| it.revision.dialect().tasks == Tasks::Core);
+        let is_core = self.is_core();
         let Some(pursuit) = self.calls.pursuit_mut(call) else { return };
         if task.task_id != pursuit.handle.task_id() {
             let reason = "expected the task that was asked about, found another".to_owned();
@@ -158,6 +178,14 @@ impl Link {
         let invalid = CallError::Invalid { reason: missing(status).to_owned() };
         match status {
             TaskStatus::Cancelled => self.unfinished(call, Unfinished::Cancelled { message }),
+            _ if let Some(error) = pursuit.refused.take_if(|_| is_core || !status.is_final()) => {
+                // An error that a task of 2025-11-25 has come to, or the server takes no more of one that goes on.
+                if status.is_final() {
+                    self.end_task(call, Err(error))
+                } else {
+                    self.settle(call, Err(error))
+                }
+            }
             // TASKL-22, TASKL-31: it is told apart, and so is what it asks.
             TaskStatus::Completed | TaskStatus::Failed | TaskStatus::InputRequired if is_core => {
                 pursuit.leg = Leg::Result;
@@ -276,6 +304,10 @@ impl Link {
             return false;
         };
         let Some(pursuit) = self.calls.pursuit_mut(call) else { return false };
+        if pursuit.doubts(error) {
+            self.calls.suspend(call, Round::until(now));
+            return true;
+        }
         // What a call of 2025-11-25 came to is told by an error as well.
         if pursuit.leg == Leg::Result
             && let CallError::Server { .. } = error

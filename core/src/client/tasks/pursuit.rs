@@ -46,6 +46,8 @@ pub(in crate::client) struct Pursuit {
     /// What it ends with once the other answers have been sent: something has none.
     pub(super) unmet: Option<Unmet>,
     pub(super) leg: Leg,
+    /// What the server refused, until it is known whether it did for the reason that the task had ended.
+    pub(super) refused: Option<CallError>,
     /// How often in a row it could not be asked about, and since when.
     failures: u32,
     failing: Option<Instant>,
@@ -100,6 +102,7 @@ impl Pursuit {
             sending: InputResponses::new(),
             unmet: None,
             leg: Leg::Get,
+            refused: None,
             failures: 0,
             failing: None,
         }
@@ -192,7 +195,7 @@ impl Pursuit {
         if self.leg == Leg::Result {
             return Prepared::at(&TaskResult::new(&self.handle), revision, options);
         }
-        if revision.dialect().tasks == Tasks::Extension && self.has_answers() {
+        if revision.dialect().tasks == Tasks::Extension && self.has_answers() && self.refused.is_none() {
             self.leg = Leg::Update;
             self.sending = core::mem::take(&mut self.answers);
             let update = UpdateTask::of(&self.handle, self.sending.clone());
@@ -207,6 +210,24 @@ impl Pursuit {
         self.was_heard();
         self.leg = Leg::Get;
         self.sending = InputResponses::new();
+    }
+
+    /// Whether an error may just mean that the task has ended meanwhile, or is not there any more: it is asked about once
+    /// before that counts. Servers need not ignore answers that come late, and what a task of 2025-11-25 came to may be
+    /// the same error.
+    pub(super) fn doubts(&mut self, error: &CallError) -> bool {
+        let CallError::Server { error: ErrorObject { code, .. }, .. } = error else { return false };
+        let doubts = match self.leg {
+            Leg::Get => false,
+            Leg::Update => !is_passing(error),
+            Leg::Result => *code == i64::from(code::INVALID_PARAMS),
+        };
+        if doubts {
+            self.refused = Some(error.clone());
+            self.sending = InputResponses::new();
+            self.leg = Leg::Get;
+        }
+        doubts
     }
 
     /// What was asked of the server failed. When to try again, if that is worth it; the task goes on meanwhile. Each

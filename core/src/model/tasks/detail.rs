@@ -10,12 +10,13 @@ use crate::model::macros::setters;
 use crate::model::meta::Meta;
 use alloc::boxed::Box;
 use alloc::string::String;
+use core::fmt;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 /// A task with all that its status brings along: what `tasks/get` and `notifications/tasks` tell (TASK-22 to TASK-26).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct DetailedTask {
     /// What is always known.
@@ -26,6 +27,18 @@ pub struct DetailedTask {
     pub result: Option<Json>,
     /// When it has failed: the error that the request would have been answered with.
     pub error: Option<ErrorObject>,
+}
+
+/// Prints how much there is of what it asks and came to, and nothing of that (TASK-67).
+impl fmt::Debug for DetailedTask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DetailedTask")
+            .field("task", &self.task)
+            .field("input_requests", &self.input_requests.len())
+            .field("result", &self.result.as_ref().map(|result| result.get().len()))
+            .field("error", &self.error.as_ref().map(|error| error.code))
+            .finish()
+    }
 }
 
 impl DetailedTask {

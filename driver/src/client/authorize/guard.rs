@@ -513,8 +513,9 @@ impl Guard {
                 self.tried.clear();
                 self.signed_out = !self.asked_since;
                 http.clear_cache();
-                // Nor is what is on its way for who has left.
+                // Nor is what is on its way for who has left, and their tasks are nobody else's.
                 http.reauthorized();
+                http.leave_tasks(now, "whoever waited for the task has signed out");
             }
         }
         for Waiting { exchange, refused } in std::mem::take(&mut self.waiting) {

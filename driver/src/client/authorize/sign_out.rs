@@ -44,7 +44,8 @@ impl<R: Runtime> Client<R> {
     /// that the server wants authorization for begins with a new flow. What goes on by itself until then gets no token: calls
     /// and subscriptions under way that the server refuses without one end as
     /// [`CallError::Unauthorized`](crate::CallError::Unauthorized), and a session that has to be opened again, or its
-    /// stream, waits for that next call.
+    /// stream, waits for that next call. Calls that wait for tasks end at once, as
+    /// [`Unfinished::Lost`](crate::Unfinished::Lost): the tasks are of who made them, and are not taken back.
     ///
     /// An authorization that is under way is waited for. Other clients that have the same grants in memory find out by
     /// being refused.

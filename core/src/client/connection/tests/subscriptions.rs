@@ -152,14 +152,14 @@ fn what_was_not_asked_for_is_skipped() {
 fn extensions_are_heard_on_the_stream() {
     let mut peer = Peer::modern();
     let mut wanted = SubscriptionFilter::new();
-    wanted.extra.insert("taskIds".into(), Json::parse(r#"["t1","t2"]"#).unwrap());
+    wanted.extra.insert("acmeIds".into(), Json::parse(r#"["t1","t2"]"#).unwrap());
     let id = peer.listen(wanted);
     let request = peer.one();
-    assert!(request.contains(r#""taskIds":["t1","t2"]"#));
-    peer.acknowledge(&request, "{'taskIds':['t1']}");
-    assert!(peer.subscription(id).unsupported().extra.contains_key("taskIds"));
+    assert!(request.contains(r#""acmeIds":["t1","t2"]"#));
+    peer.acknowledge(&request, "{'acmeIds':['t1']}");
+    assert!(peer.subscription(id).unsupported().extra.contains_key("acmeIds"));
     for (task, status) in [("t1", 1), ("t2", 2), ("t1", 3)] {
-        peer.tell(&request, "notifications/tasks", &format!("'taskId':'{task}','status':{status}"));
+        peer.tell(&request, "notifications/acme", &format!("'taskId':'{task}','status':{status}"));
     }
     let notices = peer.notices(id);
     let about = notices.iter().map(|notice| match notice {

@@ -1,7 +1,7 @@
 //! Calls that go on as tasks, over HTTP.
 
 use super::*;
-use crate::client::{TaskHandle, ToolReply, Unfinished, WaitForTask};
+use crate::client::{CallToolAsTask, TaskHandle, ToolReply, Unfinished, WaitForTask};
 
 const DONE: &str = "{'content':[{'type':'text','text':'done'}]}";
 
@@ -185,4 +185,104 @@ fn a_server_that_refuses_a_poll_for_its_rate_is_asked_again() {
     peer.result(&poll, &completed());
     assert!(peer.take(&call).is_ok());
     peer.is_empty();
+}
+
+/// TASK-45: a task that is handed out to nobody, as its call is cancelled when it has settled already, is taken back.
+#[test]
+fn a_task_that_nobody_took_is_taken_back() {
+    let mut peer = peer();
+    let (call, sent) = peer.start(&CallToolAsTask::new("overhaul"));
+    peer.result(&sent, &task("working", ",'resultType':'task'"));
+    peer.http.cancel(peer.now, call.id());
+    let cancel = peer.one();
+    assert_eq!(cancel.header("mcp-method"), Some("tasks/cancel"));
+    assert_eq!(peer.take(&call).map(|_| ()), Err(CallError::Cancelled));
+    peer.result(&cancel, "{}");
+    peer.is_empty();
+}
+
+fn legacy() -> Peer {
+    let mut peer = Peer::new(config().era(EraChoice::Legacy));
+    let initialize = peer.one();
+    let tasks = "'tools':{},'tasks':{'cancel':{},'requests':{'tools':{'call':{}}}}";
+    peer.result(&initialize, &INITIALIZED.replace("'tools':{}", tasks));
+    let initialized = peer.one();
+    peer.whole(&initialized, ResponseHead::new(202), "");
+    peer.events();
+    peer.sent();
+    peer
+}
+
+fn legacy_task(status: &str) -> String {
+    task(status, "").replace("ttlMs", "ttl").replace("pollIntervalMs", "pollInterval")
+}
+
+/// CAN-18: a request of 2025-11-25 that is to become a task is not cancelled; its answer is heard, and the task cancelled.
+#[test]
+fn a_request_that_is_to_become_a_task_is_not_cancelled() {
+    for answers in [true, false] {
+        let mut peer = legacy();
+        let (call, sent) = peer.start(&CallToolAsTask::new("overhaul"));
+        peer.http.cancel(peer.now, call.id());
+        peer.none();
+        assert!(peer.aborted().is_empty());
+        assert_eq!(peer.take(&call).map(|_| ()), Err(CallError::Cancelled));
+        if answers {
+            peer.result(&sent, &format!("{{'task':{}}}", legacy_task("working")));
+            peer.wait(0);
+            let cancel = peer.one();
+            assert_eq!(cancel.method(), "tasks/cancel");
+            peer.result(&cancel, &legacy_task("cancelled"));
+        } else {
+            peer.wait(60_000);
+            peer.none();
+            assert_eq!(peer.aborted(), [sent.exchange]);
+        }
+        peer.events();
+        assert_eq!((peer.http.calls(), peer.http.held()), (0, 0));
+    }
+}
+
+/// CAN-01, TASKL-32: who waits no longer for what a task comes to says so, or the server would hold the request until then.
+#[test]
+fn to_wait_no_longer_for_a_result_cancels_its_request() {
+    for end in ["cancel", "stop", "time"] {
+        let mut peer = legacy();
+        let options = CallOptions::new().max(Duration::from_secs(10));
+        let wait = WaitForTask::new(&TaskHandle::new("t 1"));
+        let call = peer.http.start(peer.now, &wait, options).unwrap();
+        let poll = peer.one();
+        peer.result(&poll, &legacy_task("completed"));
+        peer.wait(0);
+        let asked = peer.one();
+        assert_eq!(asked.method(), "tasks/result");
+        match end {
+            "cancel" => peer.http.cancel(peer.now, call.id()),
+            "stop" => peer.http.stop(peer.now, call.id()),
+            _ => peer.wait(10_000),
+        }
+        let notice = peer.one();
+        assert_eq!(notice.method(), "notifications/cancelled");
+        assert_eq!(peer.aborted(), [asked.exchange]);
+        assert!(peer.take(&call).is_err());
+    }
+}
+
+/// TASK-67: who has signed out waits for no task any more, and whoever signs in next neither asks about it nor answers it.
+#[test]
+fn to_sign_out_ends_the_waits_for_tasks() {
+    for polls in [false, true] {
+        let mut peer = peer();
+        let call = peer.task();
+        let poll = polls.then(|| peer.poll());
+        peer.http.leave_tasks(peer.now, "gone");
+        assert_eq!(peer.aborted(), poll.map(|poll| poll.exchange).as_slice());
+        let error = peer.take(&call).unwrap_err();
+        assert_eq!(error.task().map(TaskHandle::task_id), Some("t 1"));
+        assert!(matches!(error, CallError::Unfinished { why, .. }
+            if matches!(&*why, Unfinished::Lost(error) if matches!(**error, CallError::Unauthorized { .. }))));
+        peer.wait(500);
+        peer.none();
+        peer.is_empty();
+    }
 }

@@ -401,3 +401,55 @@ fn to_wait_no_longer_for_a_result_cancels_its_request() {
         peer.is_idle();
     }
 }
+
+/// CAN-18: a request that is to become a task is not cancelled; the task is, as soon as it is known.
+#[test]
+fn a_request_that_is_to_become_a_task_is_not_cancelled() {
+    for times_out in [false, true] {
+        let mut peer = knowing(REQUIRED);
+        let call = peer.start(&CallTool::new("overhaul"));
+        let line = peer.one();
+        if times_out {
+            peer.wait(60_000);
+        } else {
+            peer.connection.cancel(peer.now, call.id());
+        }
+        assert!(peer.written().is_empty());
+        assert!(peer.outcome(&call).is_err());
+        peer.result(&line, &created());
+        let cancel = peer.one();
+        assert_eq!((method(&cancel), params(&cancel)["taskId"].get()), ("tasks/cancel".into(), "\"t-1\""));
+        peer.result(&cancel, &task("cancelled"));
+        peer.is_idle();
+    }
+}
+
+/// TASKL-31: an error that a server has for what a task came to may be that of the task, if that has ended; else it means
+/// that it does not know the task, which leaves the handle.
+#[test]
+fn a_result_that_is_refused_is_asked_about_once() {
+    let refusal = "{'code':-32602,'message':'m'}";
+    for known in [true, false] {
+        let mut peer = knowing(REQUIRED);
+        let call = peer.legacy_task();
+        let poll = peer.after(500);
+        peer.result(&poll, &task("failed"));
+        peer.wait(0);
+        let asked = peer.one();
+        peer.error(&asked, refusal);
+        peer.wait(0);
+        let poll = peer.one();
+        assert_eq!(method(&poll), "tasks/get");
+        if known {
+            peer.result(&poll, &task("failed"));
+            let error = ErrorObject::new(-32602, "m");
+            assert_eq!(peer.outcome(&call), Err(CallError::Server { error, status: None }));
+        } else {
+            peer.error(&poll, refusal);
+            let (why, handle) = peer.unfinished(&call);
+            assert!(matches!(why, Unfinished::Lost(_)));
+            assert_eq!(handle.task_id(), "t-1");
+        }
+        peer.is_idle();
+    }
+}

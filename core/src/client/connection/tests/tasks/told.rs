@@ -105,3 +105,20 @@ fn what_is_told_prints_its_status_alone() {
     let notice = Notice::Task(Box::new(crate::model::tasks::DetailedTask::new(task)));
     assert_eq!(format!("{notice:?}"), "Task(working)");
 }
+
+/// SUB-02, TASK-50: what is told of a task that was not asked for, or cannot be read, is skipped, and reported.
+#[test]
+fn what_is_told_of_other_tasks_is_skipped() {
+    let mut peer = peer();
+    let (id, stream) = peer.hear_of(&["t-1"]);
+    let stream = stream.unwrap();
+    peer.announce(&stream, "notifications/subscriptions/acknowledged", "'notifications':{'taskIds':['t-1']}");
+    peer.drain();
+    let other = format!("'taskId':'t-2','status':'working',{TOLD},'ttlMs':null");
+    for params in [&*other, "'taskId':'t-1','status':'paused'"] {
+        peer.announce(&stream, "notifications/tasks", params);
+        let outputs = peer.drain();
+        assert!(outputs.iter().any(|it| matches!(it, Output::Event(Event::Diagnostic(_)))), "{outputs:?}");
+        assert_eq!(peer.heard(id), []);
+    }
+}

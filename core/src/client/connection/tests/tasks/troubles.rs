@@ -215,3 +215,48 @@ fn a_task_is_taken_back_from_a_server_that_declared_none() {
     peer.connection.cancel(peer.now, call.id());
     assert_eq!(method(&peer.one()), "tasks/cancel");
 }
+
+/// TASK-45: a task that is handed out to nobody, as its call is cancelled when it has settled already, is taken back.
+#[test]
+fn a_task_that_nobody_took_is_taken_back() {
+    let mut peer = peer();
+    let call = peer.start(&CallToolAsTask::new("overhaul"));
+    let line = peer.one();
+    peer.result(&line, &created());
+    assert_eq!(settled(&peer.drain()), 1);
+    peer.connection.cancel(peer.now, call.id());
+    let cancel = peer.one();
+    assert_eq!((method(&cancel), params(&cancel)["taskId"].get()), ("tasks/cancel".into(), "\"t-1\""));
+    peer.connection.cancel(peer.now, call.id());
+    assert!(peer.written().is_empty());
+    peer.result(&cancel, "{}");
+    assert_eq!(peer.connection.take(&call), Some(Err(CallError::Cancelled)));
+    peer.is_idle();
+}
+
+/// TASK-40: a server that refuses answers because the task has ended is asked what came of it; only of one that goes on the
+/// refusal counts.
+#[test]
+fn answers_that_are_refused_do_not_cost_the_outcome() {
+    for ended in [true, false] {
+        let mut peer = peer();
+        let call = peer.task();
+        let poll = peer.after(500);
+        peer.result(&poll, &asking(&format!("'who':{FORM}")));
+        let ask = peer.puts()["elicitation/create"];
+        peer.fill(ask);
+        let update = peer.one();
+        peer.error(&update, "{'code':-32602,'message':'m'}");
+        peer.wait(0);
+        let poll = peer.one();
+        assert_eq!(method(&poll), "tasks/get");
+        if ended {
+            peer.result(&poll, &task("completed", &format!(",'result':{DONE}")));
+            assert_eq!(peer.outcome(&call).unwrap().text(), "done");
+        } else {
+            peer.result(&poll, &asking(&format!("'who':{FORM}")));
+            assert_eq!(peer.unfinished(&call).0, lost(-32602));
+        }
+        peer.is_idle();
+    }
+}
