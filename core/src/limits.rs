@@ -87,16 +87,18 @@ pub struct Limits {
     /// How often at least, whatever the server says. Default 300 s.
     pub task_poll_max: Duration,
     /// How often a server asks a legacy client on behalf of one call that is answered `input_required`.
-    /// Default 8; then the call fails. With 0 it never does.
+    /// Default 8; then the call fails. With 0 it never does. A task asks so often again what was not answered as it has to be.
     pub input_rounds: usize,
     /// Tasks of one server, running or kept for their clients. Default 1,000, each with its parameters and whatever its
-    /// handler holds as long as it runs; a further call cannot go on as a task.
+    /// handler holds as long as it runs. For a further one the oldest that is over gives way, of whoever has most; where
+    /// all run, or only of such as have less than he then would, the call cannot go on as a task.
     pub tasks: usize,
-    /// What all of them keep for their clients: results, errors and questions, in bytes. Default 64 MiB; a result for
-    /// which there is no room fails its task, a further question fails.
+    /// What all of them keep for their clients: results, errors and questions, in bytes. Default 64 MiB; for a
+    /// result the oldest give way as for [`tasks`](Self::tasks), and one for which there is no room even so fails its
+    /// task. A further question fails.
     pub task_bytes: usize,
     /// How long a task is kept from its beginning on, unless it says so itself. Default 1 h; one that still runs fails
-    /// then, and clients may hear of that for another minute.
+    /// then. Clients may hear of its end for a minute at least, and of one that they have cancelled no longer than that.
     pub task_ttl: Duration,
     /// How long a task may ask to be kept. Default 24 h; one that asks for longer is kept so long.
     pub task_ttl_max: Duration,

@@ -16,6 +16,7 @@ use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 use core::fmt;
 
 use self::entry::{Entry, Stage, error_size, question_size};
@@ -156,7 +157,7 @@ impl Tasks {
     /// [`CreateTaskResult`](crate::model::CreateTaskResult): from now on clients find it (TASK-16).
     ///
     /// # Errors
-    /// When there are as many as [`Limits::tasks`] allows.
+    /// When there are as many as [`Limits::tasks`] allows, and none that is over gives way.
     pub fn create(
         &mut self,
         now: Now,
@@ -164,7 +165,7 @@ impl Tasks {
         options: TaskOptions,
     ) -> Result<(TaskKey, Task), Full> {
         let most = self.limits.tasks;
-        if self.tasks.len() >= most {
+        if self.tasks.len() >= most && !self.give_way(&owner, 1, |_| 1) {
             return Err(Full::new("tasks", most));
         }
         let ttl = options.ttl.unwrap_or(self.limits.task_ttl).min(self.limits.task_ttl_max);
@@ -191,9 +192,8 @@ impl Tasks {
     /// cut.
     pub fn set_message(&mut self, now: Now, key: TaskKey, message: impl Into<String>) {
         self.change(now, key, |entry| {
-            if entry.is_running() {
-                entry.message = Some(short(message.into()));
-            }
+            let message = Some(short(message.into()));
+            (entry.is_running() && entry.message != message).then(|| entry.message = message)
         });
     }
 
@@ -226,12 +226,13 @@ impl Tasks {
             return Err(AskError::Full(Full::new("task_bytes", bytes)));
         }
         let until = timeout.map(|timeout| (now.mono + timeout, timeout));
-        self.change(now, key, |entry| entry.ask(name, request.clone(), size, until)).ok_or(AskError::Over)
+        self.change(now, key, |entry| Some(entry.ask(name, request.clone(), size, until)))
+            .ok_or(AskError::Over)
     }
 
     /// Nobody waits for this answer any more: clients are not told of the question any longer.
     pub fn retract(&mut self, now: Now, key: TaskKey, ask: AskId) {
-        self.change(now, key, |entry| entry.retract(ask));
+        self.change(now, key, |entry| entry.retract(ask).then_some(()));
     }
 
     /// The handler of a task is done: with what the call would have been answered with. For a task that does not run
@@ -241,17 +242,25 @@ impl Tasks {
     /// When there is no room for it within [`Limits::task_bytes`]; then the task has failed.
     pub fn finish(&mut self, now: Now, key: TaskKey, outcome: Result<Json, ErrorObject>) -> Result<(), Full> {
         let Some(entry) = self.tasks.get(&key).filter(|entry| entry.is_running()) else { return Ok(()) };
-        let bytes = self.limits.task_bytes;
+        let (bytes, owner, before) = (self.limits.task_bytes, entry.owner.clone(), entry.size());
         let size = match &outcome {
             Ok(result) => result.get().len(),
             // Its text is kept twice.
             Err(error) => error_size(error) * 2,
         };
-        let fits = self.held - entry.size() + size <= bytes;
+        let mut fits = self.held - before + size <= bytes;
+        while !fits && size <= bytes && self.give_way(&owner, size, Entry::size) {
+            fits = self.held - before + size <= bytes;
+        }
         let outcome = if fits { outcome } else { Err(failure("there is no room to keep the result")) };
-        self.change(now, key, |entry| match outcome {
-            Ok(result) => entry.stage = Stage::Completed(result),
-            Err(error) => fail(entry, error),
+        self.change(now, key, |entry| {
+            match outcome {
+                Ok(result) => entry.stage = Stage::Completed(result),
+                Err(error) => fail(entry, error),
+            }
+            // Whoever looks as often as he was asked to must find it.
+            entry.keep_until(entry.until.max(now.mono + GRACE));
+            Some(())
         });
         if fits { Ok(()) } else { Err(Full::new("task_bytes", bytes)) }
     }
@@ -275,11 +284,17 @@ impl Tasks {
                 return Ok(TaskAnswer::Task(Box::new(GetTaskResult::new(detail))));
             }
             TaskAction::Update(responses) => {
-                let answers = self.change(now, key, |entry| entry.answer(responses)).unwrap_or_default();
+                let rounds = self.limits.input_rounds;
+                let answers =
+                    self.change(now, key, |entry| entry.answer(responses, rounds)).unwrap_or_default();
                 let answered = |(ask, answer)| TaskOutput::Answered(key, ask, answer);
                 self.outputs.extend(answers.into_iter().map(answered));
             }
-            TaskAction::Cancel => self.stop(now, key, |entry| entry.stage = Stage::Cancelled),
+            TaskAction::Cancel => self.stop(now, key, |entry| {
+                entry.stage = Stage::Cancelled;
+                // Nobody wants it any more.
+                entry.keep_until(entry.until.min(now.mono + GRACE));
+            }),
         }
         Ok(TaskAnswer::Acknowledged)
     }
@@ -361,13 +376,14 @@ impl Tasks {
     fn look(&mut self, now: Now, key: TaskKey) {
         let Some(entry) = self.tasks.get(&key) else { return };
         if entry.until > now.mono {
-            let overdue = self.change(now, key, |entry| entry.overdue(now.mono)).unwrap_or_default();
+            let overdue = |entry: &mut Entry| Some(entry.overdue(now.mono)).filter(|late| !late.is_empty());
+            let overdue = self.change(now, key, overdue).unwrap_or_default();
             let timed_out =
                 |(ask, after)| TaskOutput::Answered(key, ask, Answer(Err(AskError::TimedOut { after })));
             self.outputs.extend(overdue.into_iter().map(timed_out));
         } else if entry.is_running() {
             self.stop(now, key, |entry| {
-                entry.until = now.mono + GRACE;
+                entry.keep_until(now.mono + GRACE);
                 fail(entry, failure("the task was not finished within the time that it is kept"));
             });
         } else {
@@ -398,22 +414,46 @@ impl Tasks {
     /// Brings a running task to an end, and has its handler told.
     fn stop(&mut self, now: Now, key: TaskKey, end: impl FnOnce(&mut Entry)) {
         if self.tasks.get(&key).is_some_and(Entry::is_running) {
-            self.change(now, key, end);
+            self.change(now, key, |entry| Some(end(entry)));
             self.outputs.push_back(TaskOutput::Stop(key));
         }
     }
 
-    /// Changes a task, and what is counted and planned of it.
-    fn change<T>(&mut self, now: Now, key: TaskKey, change: impl FnOnce(&mut Entry) -> T) -> Option<T> {
+    /// Changes a task, and what is counted and planned of it; unless `change` says, with `None`, that it has not.
+    fn change<T>(
+        &mut self,
+        now: Now,
+        key: TaskKey,
+        change: impl FnOnce(&mut Entry) -> Option<T>,
+    ) -> Option<T> {
         let entry = self.tasks.get_mut(&key)?;
         let (size, look) = (entry.size(), entry.next_look());
-        let changed = change(entry);
+        let changed = change(entry)?;
         entry.touch(now);
         self.held = self.held - size + entry.size();
         self.looks.remove(&(look, key));
         self.looks.insert((entry.next_look(), key));
         self.tell(key);
         Some(changed)
+    }
+
+    /// Forgets the oldest task that is over, of whoever has most by this measure, for one of `owner` that adds `size`. Who
+    /// has less than he would then loses nothing. `false` when none gives way.
+    fn give_way(&mut self, owner: &TaskOwner, size: usize, measure: impl Fn(&Entry) -> usize) -> bool {
+        let mut shares = BTreeMap::from([(owner, size)]);
+        for entry in self.tasks.values() {
+            *shares.entry(&entry.owner).or_default() += measure(entry);
+        }
+        let share = |of: &TaskOwner| shares.get(of).copied().unwrap_or_default();
+        let own = share(owner);
+        let gives_way = |(_, entry): &(&TaskKey, &Entry)| {
+            !entry.is_running() && measure(entry) > 0 && (entry.owner == *owner || share(&entry.owner) >= own)
+        };
+        let oldest = self.tasks.iter().filter(gives_way);
+        let oldest = oldest.max_by_key(|(key, entry)| (share(&entry.owner), Reverse(**key)));
+        let Some(key) = oldest.map(|(key, _)| *key) else { return false };
+        self.remove(key);
+        true
     }
 
     fn remove(&mut self, key: TaskKey) {

@@ -3,21 +3,26 @@
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 use super::request::TaskOwner;
 use crate::dialect::Revision;
 use crate::error::ErrorObject;
 use crate::model::{DetailedTask, In, InputRequest, InputRequests, InputResponses, Json, Task, TaskStatus};
-use crate::server::asks::{Answer, AskId};
+use crate::server::asks::{Answer, AskError, AskId};
 use crate::time::{Duration, Instant, Now};
 use crate::wire::date::iso8601;
+
+/// What every client reads as an integer; of milliseconds.
+const MOST: u64 = (1 << 53) - 1;
 
 pub(super) struct Entry {
     pub(super) id: Arc<str>,
     pub(super) owner: TaskOwner,
     pub(super) message: Option<String>,
     pub(super) poll_interval: Duration,
-    pub(super) ttl: Duration,
+    ttl: Duration,
+    began: Instant,
     /// When it is kept no longer.
     pub(super) until: Instant,
     created: Duration,
@@ -43,6 +48,8 @@ pub(super) struct Question {
     name: String,
     request: InputRequest,
     size: usize,
+    /// How often it was answered with what does not fit.
+    misfits: usize,
     /// When it is given up, and how long that is.
     until: Option<(Instant, Duration)>,
 }
@@ -55,6 +62,7 @@ impl Entry {
             message: None,
             poll_interval: Duration::ZERO,
             ttl,
+            began: now.mono,
             until: now.mono + ttl,
             created: now.unix,
             updated: now.unix,
@@ -66,6 +74,14 @@ impl Entry {
 
     pub(super) fn is_running(&self) -> bool {
         matches!(self.stage, Stage::Running(_))
+    }
+
+    /// It is kept so long, and says so.
+    pub(super) fn keep_until(&mut self, until: Instant) {
+        if self.until != until {
+            self.until = until;
+            self.ttl = until.saturating_since(self.began);
+        }
     }
 
     /// Something of it is different now.
@@ -84,12 +100,12 @@ impl Entry {
     }
 
     pub(super) fn task(&self) -> Task {
-        let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+        let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(MOST).min(MOST);
         let mut task = Task::new(&*self.id, iso8601(self.created))
             .status(self.status())
             .last_updated_at(iso8601(self.updated))
             .ttl_ms(millis(self.ttl))
-            .poll_interval_ms(millis(self.poll_interval));
+            .poll_interval_ms(millis(self.poll_interval).max(1));
         task.status_message.clone_from(&self.message);
         task
     }
@@ -130,7 +146,7 @@ impl Entry {
         let key = self.next_key(name);
         let ask = AskId(self.asked);
         if let Stage::Running(questions) = &mut self.stage {
-            questions.insert(key, Question { ask, name: name.to_string(), request, size, until });
+            questions.insert(key, Question { ask, name: name.to_string(), request, size, misfits: 0, until });
         }
         ask
     }
@@ -149,15 +165,25 @@ impl Entry {
         questions.len() < before
     }
 
-    /// Takes the answers to what is open; of others nothing is made (TASK-41, TASK-42). What does not fit is asked
-    /// again, under a key of its own, as clients answer none twice.
-    pub(super) fn answer(&mut self, responses: &InputResponses) -> alloc::vec::Vec<(AskId, Answer)> {
-        let mut answers = alloc::vec::Vec::new();
+    /// Takes the answers to what is open; of others nothing is made (TASK-41, TASK-42): `None` when there is none to take.
+    /// What does not fit is asked again, under a key of its own, as clients answer none twice, but for so many `rounds`.
+    pub(super) fn answer(
+        &mut self,
+        responses: &InputResponses,
+        rounds: usize,
+    ) -> Option<Vec<(AskId, Answer)>> {
+        let (mut answers, mut taken) = (Vec::new(), false);
         for (key, answer) in responses {
             let Stage::Running(questions) = &mut self.stage else { break };
-            let Some(question) = questions.remove(key) else { continue };
-            if question.request.check_answer(answer).is_ok() {
+            let Some(mut question) = questions.remove(key) else { continue };
+            taken = true;
+            let Err(reason) = question.request.check_answer(answer) else {
                 answers.push((question.ask, Answer(Ok(answer.clone()))));
+                continue;
+            };
+            question.misfits += 1;
+            if question.misfits > rounds {
+                answers.push((question.ask, Answer(Err(AskError::Invalid { reason }))));
                 continue;
             }
             let key = self.next_key(&question.name);
@@ -165,12 +191,12 @@ impl Entry {
                 questions.insert(key, question);
             }
         }
-        answers
+        taken.then_some(answers)
     }
 
     /// Takes out what was not answered in time.
-    pub(super) fn overdue(&mut self, now: Instant) -> alloc::vec::Vec<(AskId, Duration)> {
-        let Stage::Running(questions) = &mut self.stage else { return alloc::vec::Vec::new() };
+    pub(super) fn overdue(&mut self, now: Instant) -> Vec<(AskId, Duration)> {
+        let Stage::Running(questions) = &mut self.stage else { return Vec::new() };
         let late = |question: &Question| question.until.filter(|(until, _)| *until <= now);
         let overdue = questions.values().filter_map(|question| Some((question.ask, late(question)?.1)));
         let overdue = overdue.collect();

@@ -91,13 +91,23 @@ impl fmt::Debug for TaskAction {
 }
 
 /// The result of a request about a task; `respond` takes it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum TaskAnswer {
     /// The task as it is.
     Task(Box<GetTaskResult>),
     /// What was asked is done, or will be (TASK-38, TASK-46).
     Acknowledged,
+}
+
+/// Prints how far the task is (TASK-67).
+impl fmt::Debug for TaskAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Task(task) => f.debug_tuple("Task").field(&task.task.task.status).finish(),
+            Self::Acknowledged => f.write_str("Acknowledged"),
+        }
+    }
 }
 
 impl WriteResult for TaskAnswer {
@@ -116,7 +126,7 @@ impl WriteResult for TaskAnswer {
 }
 
 /// Whose a task is. To everybody else it is not there (TASK-68).
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct TaskOwner {
     /// The subject of the principal that began it, where somebody was recognised.

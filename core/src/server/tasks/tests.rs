@@ -199,20 +199,20 @@ fn an_answer_that_does_not_fit_is_asked_for_again() {
 #[test]
 fn a_task_is_kept_for_its_time() {
     for finished in [true, false] {
-        let (mut table, key, id) = begun(kept(2_000));
+        let (mut table, key, id) = begun(kept(62_000));
         if finished {
             table.finish(now(), key, Ok(Json::empty_object())).unwrap();
         }
-        assert_eq!(table.poll_timeout(), Some(at(3_000).mono));
+        assert_eq!(table.poll_timeout(), Some(at(63_000).mono));
         let expected = if finished { TaskStatus::Completed } else { TaskStatus::Working };
-        assert_eq!(status(&mut table, at(2_999), &id), expected);
+        assert_eq!(status(&mut table, at(62_999), &id), expected);
         if !finished {
-            assert_eq!(status(&mut table, at(3_000), &id), TaskStatus::Failed);
+            assert_eq!(status(&mut table, at(63_000), &id), TaskStatus::Failed);
             assert_eq!(outputs(&mut table), [TaskOutput::Stop(key)]);
-            assert_eq!(status(&mut table, at(62_999), &id), TaskStatus::Failed);
+            assert_eq!(status(&mut table, at(122_999), &id), TaskStatus::Failed);
         }
-        table.handle_timeout(at(63_000));
-        assert_eq!(get(&mut table, at(63_000), &id).unwrap_err().code, -32602);
+        table.handle_timeout(at(123_000));
+        assert_eq!(get(&mut table, at(123_000), &id).unwrap_err().code, -32602);
         assert!(table.is_empty() && table.poll_timeout().is_none() && table.held() == 0);
         assert_eq!(outputs(&mut table), []);
     }
@@ -256,9 +256,8 @@ fn tasks_are_bounded() {
     }
     assert_eq!(table.create(now(), ada(), TaskOptions::new()).unwrap_err(), Full::new("tasks", 2));
     table.handle_timeout(at(2_000));
-    assert_eq!(table.create(at(2_000), ada(), TaskOptions::new()).unwrap_err(), Full::new("tasks", 2));
-    table.handle_timeout(at(62_000));
-    table.create(at(62_000), ada(), TaskOptions::new()).unwrap();
+    table.create(at(2_000), ada(), TaskOptions::new()).unwrap();
+    assert_eq!(table.len(), 2);
 }
 
 /// `Limits::task_bytes`, `Limits::asks`: a result for which there is no room fails its task, a question that finds none
@@ -273,7 +272,7 @@ fn what_tasks_keep_is_bounded() {
     assert_eq!(bounded.held(), 1_000);
     let full = Full::new("task_bytes", 1_000);
     assert_eq!(bounded.ask(now(), third.0, "name", &question(), None), Err(AskError::Full(full.clone())));
-    assert_eq!(bounded.finish(now(), third.0, Ok(result(2))), Err(full));
+    assert_eq!(bounded.finish(now(), third.0, Ok(result(1_001))), Err(full));
     let task = get(&mut bounded, now(), &third.1.task_id).unwrap().task;
     assert_eq!((task.task.status, task.error.unwrap().code), (TaskStatus::Failed, -32603));
 
@@ -313,7 +312,8 @@ fn nothing_private_is_printed() {
     let request =
         TaskRequest::new(&*id, TaskAction::Update([("private".into(), Json::empty_object())].into()));
     let options = TaskOptions::new().status_message("private");
-    let printed = alloc::format!("{table:?} {request:?} {options:?} {:?} {key:?}", ada());
+    let answer = table.handle_request(now(), &ada(), &TaskRequest::new(&*id, TaskAction::Get));
+    let printed = alloc::format!("{table:?} {request:?} {options:?} {:?} {key:?} {answer:?}", ada());
     for secret in [&*id, "private", "ada"] {
         assert!(!printed.contains(secret), "{printed}");
     }
@@ -360,4 +360,111 @@ fn any_script_keeps_the_bounds() {
         let script: Vec<u8> = (0..24).flat_map(|_| chance.next()).collect();
         fuzz::fuzz_tasks(&script);
     }
+}
+
+/// TASK-41: where nothing changes, the task says nothing of a change, and nobody is told of one.
+#[test]
+fn what_changes_nothing_touches_nothing() {
+    let (mut table, key, id) = begun(TaskOptions::new().status_message("at work"));
+    let wanted: Watched = [Arc::from(&*id)].into_iter().collect();
+    table.listen(now(), &ada(), &wanted);
+    let before = get(&mut table, now(), &id).unwrap().task;
+    let later = Now::new(at(2_000).mono, now().unix + Duration::from_secs(1));
+    let update = |table: &mut Tasks| {
+        let responses = [("never".into(), Json::empty_object())].into();
+        let request = TaskRequest::new(&*id, TaskAction::Update(responses));
+        assert!(table.handle_request(later, &ada(), &request).is_ok());
+    };
+    update(&mut table);
+    table.set_message(later, key, "at work");
+    table.retract(later, key, AskId(7));
+    table.handle_timeout(later);
+    assert_eq!((get(&mut table, later, &id).unwrap().task, outputs(&mut table)), (before, vec![]));
+
+    table.finish(later, key, Ok(Json::empty_object())).unwrap();
+    let done = get(&mut table, later, &id).unwrap().task;
+    outputs(&mut table);
+    update(&mut table);
+    table.set_message(later, key, "too late");
+    assert_eq!((get(&mut table, later, &id).unwrap().task, outputs(&mut table)), (done, vec![]));
+}
+
+/// `Limits::tasks`: what is over gives way, the oldest first, of whoever has most; who has less loses nothing.
+#[test]
+fn of_too_many_tasks_those_that_are_over_give_way() {
+    let mut table = table(|limits| limits.tasks = 4);
+    let bob = TaskOwner::new(Some("bob"));
+    let create = |table: &mut Tasks, owner: &TaskOwner| {
+        table.create(now(), owner.clone(), TaskOptions::new()).map(|(key, task)| (key, task.task_id))
+    };
+    let (mine, my_id) = create(&mut table, &ada()).unwrap();
+    table.finish(now(), mine, Ok(Json::empty_object())).unwrap();
+    let his = [(); 3].map(|()| create(&mut table, &bob).unwrap().0);
+    assert!(create(&mut table, &bob).is_err(), "hers is over, but he has more");
+    for key in his {
+        table.finish(now(), key, Ok(Json::empty_object())).unwrap();
+    }
+    create(&mut table, &bob).unwrap();
+    assert_eq!(status(&mut table, now(), &my_id), TaskStatus::Completed);
+    create(&mut table, &ada()).unwrap();
+    assert_eq!(table.len(), 4);
+    assert_eq!(status(&mut table, now(), &my_id), TaskStatus::Completed);
+}
+
+/// `Limits::task_bytes`: results give way as tasks do, and none does for what fits nowhere.
+#[test]
+fn of_too_many_bytes_results_that_wait_longest_give_way() {
+    let mut table = table(|limits| limits.task_bytes = 10);
+    let keys = [(); 3].map(|()| table.create(now(), ada(), TaskOptions::new()).unwrap().0);
+    for key in keys {
+        table.finish(now(), key, Ok(Json::parse(r#""12""#).unwrap())).unwrap();
+    }
+    assert_eq!((table.len(), table.held()), (2, 8));
+    let (large, _) = table.create(now(), ada(), TaskOptions::new()).unwrap();
+    assert!(table.finish(now(), large, Ok(Json::parse(r#""123456789""#).unwrap())).is_err());
+    assert!(table.tasks.contains_key(&keys[2]));
+}
+
+/// TASK-30: what is finished just in time can be looked at; what nobody wants any more is not kept for long.
+#[test]
+fn what_is_over_is_kept_as_long_as_somebody_may_look() {
+    let (mut table, key, id) = begun(kept(1_000));
+    table.finish(now(), key, Ok(Json::empty_object())).unwrap();
+    assert_eq!(status(&mut table, at(60_999), &id), TaskStatus::Completed);
+    assert_eq!(get(&mut table, at(60_999), &id).unwrap().task.task.ttl_ms, Some(60_000));
+    assert!(get(&mut table, at(61_000), &id).is_err());
+
+    let (mut table, _, id) = begun(TaskOptions::new());
+    cancel(&mut table, &id);
+    assert_eq!(status(&mut table, at(60_999), &id), TaskStatus::Cancelled);
+    assert!(get(&mut table, at(61_000), &id).is_err());
+}
+
+/// Times are such as every client reads, and none is asked to look without a pause.
+#[test]
+fn times_are_integers_that_clients_read() {
+    let mut table = table(|limits| limits.task_ttl_max = Duration::MAX);
+    let options = |time| TaskOptions::new().ttl(time).poll_interval(time);
+    let most = (1 << 53) - 1;
+    for (time, ttl, poll) in [(Duration::MAX, most, most), (Duration::ZERO, 0, 1)] {
+        let (_, task) = table.create(now(), ada(), options(time)).unwrap();
+        assert_eq!((task.ttl_ms, task.poll_interval_ms), (Some(ttl), Some(poll)));
+    }
+}
+
+/// `Limits::input_rounds`: what does not fit is asked for again so often, and no more.
+#[test]
+fn a_client_that_never_answers_right_is_given_up() {
+    let (mut table, key, id) = begun(TaskOptions::new());
+    table.limits.input_rounds = 1;
+    let ask = table.ask(now(), key, "name", &question(), None).unwrap();
+    for attempt in ["name.1", "name.2"] {
+        assert!(outputs(&mut table).is_empty());
+        update(&mut table, &id, &[(attempt, "7")]);
+    }
+    let told = outputs(&mut table);
+    let [TaskOutput::Answered(of, asked, Answer(Err(AskError::Invalid { .. })))] = &*told else {
+        panic!("{told:?}")
+    };
+    assert_eq!((*of, *asked), (key, ask));
 }
