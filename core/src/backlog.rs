@@ -68,6 +68,12 @@ impl<T: News> Backlog<T> {
 
     /// Adds one, in the place of what it repeats, at the end: of each thing one waits.
     pub(crate) fn merge(&mut self, news: T, room: impl Into<Room>) {
+        if !news.counts() {
+            return match self.queue.iter().any(|waiting| waiting.is_repeated_by(&news)) {
+                true => self.repeats += 1,
+                false => self.queue.push_back(news),
+            };
+        }
         let room = room.into();
         if self.has_place_for(&news, room) {
             self.give_way(&news);

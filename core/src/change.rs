@@ -7,8 +7,8 @@ use alloc::sync::Arc;
 
 pub use self::task::TaskChange;
 
-/// Something of the server has changed. Says that, and not what it is now: whoever wants to know asks. Only a task is
-/// told with all that is known of it.
+/// Something of the server has changed. Says that, and not what it is now: whoever wants to know asks. Only of a task
+/// clients are told how it is, which is read when it is their turn.
 ///
 /// <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions>
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,17 +50,19 @@ const ENVELOPE: usize = 160;
 
 impl News for Change {
     fn is_repeated_by(&self, later: &Self) -> bool {
-        match (self, later) {
-            (Self::Task(task), Self::Task(later)) => task.id() == later.id(),
-            _ => self == later,
-        }
+        self == later
     }
 
     fn size(&self) -> usize {
         match self {
             Self::Resource(uri) => ENVELOPE + uri.len(),
-            Self::Task(task) => ENVELOPE + task.size(),
+            Self::Task(task) => ENVELOPE + task.id().len(),
             _ => ENVELOPE,
         }
+    }
+
+    /// Of tasks no more wait than were asked for, and the end of one is told once.
+    fn counts(&self) -> bool {
+        !matches!(self, Self::Task(_))
     }
 }

@@ -21,8 +21,9 @@ use super::config::Config;
 use super::principal::Principal;
 use super::resource_server;
 use super::subscription::{Admission, Listen};
+use super::tasks::TaskDetail;
 use super::token::AuthRefusal;
-use crate::change::Change;
+use crate::change::{Change, TaskChange};
 use crate::diagnostic::Diagnostic;
 use crate::error::ErrorObject;
 use crate::head::End;
@@ -97,6 +98,9 @@ pub enum Output {
     },
     /// Somebody wants to listen: give the answer to [`Connection::handle_admission`].
     Listen(ListenId, Listen),
+    /// A listener is to be told of this task: give what [`Tasks::read`](super::Tasks::read) says to
+    /// [`Connection::handle_task`].
+    Task(ListenId, TaskChange),
     /// For people on this side.
     Diagnostic(Diagnostic),
 }
@@ -117,6 +121,7 @@ impl fmt::Debug for Output {
                 .field("params", &format_args!("{} bytes", params.len()))
                 .finish(),
             Self::Listen(id, listen) => f.debug_tuple("Listen").field(id).field(listen).finish(),
+            Self::Task(id, task) => f.debug_tuple("Task").field(id).field(task).finish(),
             Self::Diagnostic(diagnostic) => f.debug_tuple("Diagnostic").field(diagnostic).finish(),
         }
     }
@@ -356,6 +361,18 @@ impl Connection {
     /// Whether somebody may listen. For a subscription that is unknown or over, nothing happens.
     pub fn handle_admission(&mut self, _now: Now, listen: ListenId, admission: Admission) {
         self.link.admit(listen, admission);
+    }
+
+    /// What the table of tasks says of one that a listener is to be told of: nothing where there is none any more. Unless
+    /// it was asked about this one, nothing happens.
+    pub fn handle_task(
+        &mut self,
+        _now: Now,
+        listen: ListenId,
+        task: &TaskChange,
+        detail: Option<&TaskDetail>,
+    ) {
+        self.link.task(listen, task, detail);
     }
 
     /// Something has changed: tells every subscription that is for it, and the legacy session if it is. What a

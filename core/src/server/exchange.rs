@@ -50,6 +50,7 @@ use super::session::SessionState;
 use super::sessions::{SessionAnswer, SessionId, SessionQuery};
 use super::subscription::{Listen, Subscription};
 use super::token::{AuthRefusal, BearerToken};
+use crate::change::TaskChange;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Era;
 use crate::head::{BodyLength, End, Field, RequestHead, ResponseHead, WholeBody};
@@ -189,6 +190,9 @@ pub enum ExchangeOutput {
     /// Somebody wants to listen: give the answer to [`Exchange::handle_admission`]. Whoever is let in listens
     /// until the end of the exchange.
     Listen(Listen),
+    /// The client is to be told of this task: give what [`Tasks::read`](super::Tasks::read) says to
+    /// [`Exchange::handle_task`].
+    Task(TaskChange),
     /// For people on this side.
     Diagnostic(Diagnostic),
     /// The response is complete and sent, and the exchange goes on: its calls still run, for a client that is to

@@ -175,12 +175,15 @@ fn change(choice: u8) -> Change {
         1 => Change::Prompts,
         2 => Change::Resources,
         3 => Change::Resource("f:s".into()),
-        4 => {
-            let task = DetailedTask::new(Task::new("t", "2026-08-01T09:00:00Z"));
-            Change::Task(TaskChange::new(task, u64::from(choice), 1))
-        }
+        4 => Change::Task(TaskChange::new("t".into())),
         _ => Change::Resource("f:1/2".into()),
     }
+}
+
+/// What a table of tasks may say.
+fn detail(choice: u8) -> Option<TaskDetail> {
+    let task = DetailedTask::new(Task::new("t", "2026-08-01T09:00:00Z"));
+    (choice % 4 > 0).then(|| TaskDetail::new(task, None))
 }
 
 fn admission(choice: u8) -> Admission {
@@ -305,7 +308,19 @@ fn run_connection(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
                 }
                 connection.handle_end(now, end);
             }
-            20 | 21 => connection.publish(now, &change(script.byte())),
+            20 => connection.publish(now, &change(script.byte())),
+            21 => match script.byte() {
+                choice @ 0..200 => connection.publish(now, &change(choice)),
+                choice => {
+                    let listen = ListenId(u64::from(choice % 3));
+                    connection.handle_task(
+                        now,
+                        listen,
+                        &TaskChange::new("t".into()),
+                        detail(choice).as_ref(),
+                    );
+                }
+            },
             22 => {
                 let listen = ListenId(u64::from(script.byte() % 3));
                 connection.handle_admission(now, listen, admission(script.byte()));
@@ -457,7 +472,10 @@ fn run_exchange(data: &[u8], limits: Limits, drain: Drain) -> Transcript {
                 _ => exchange.handle_delivery(now, &delivery(script.byte())),
             },
             21 => exchange.handle_admission(now, admission(script.byte())),
-            22 => exchange.publish(now, &change(script.byte())),
+            22 => match script.byte() {
+                choice @ 0..200 => exchange.publish(now, &change(choice)),
+                choice => exchange.handle_task(now, &TaskChange::new("t".into()), detail(choice).as_ref()),
+            },
             23 => match script.byte() {
                 choice @ 0..150 => {
                     let sender = (choice % 2 == 0).then(|| Arc::new(principal(choice / 2)));

@@ -76,7 +76,9 @@ pub use sessions::{
 };
 pub use subscription::{Admission, Listen};
 pub use target::{Completable, Completing, ProtocolRequest, Target, TemplateRead};
-pub use tasks::{TaskAction, TaskAnswer, TaskKey, TaskOptions, TaskOutput, TaskOwner, TaskRequest, Tasks};
+pub use tasks::{
+    TaskAction, TaskAnswer, TaskDetail, TaskKey, TaskOptions, TaskOutput, TaskOwner, TaskRequest, Tasks,
+};
 pub use token::{AuthRefusal, BearerToken, Grant};
 pub use tools::{ToolEntry, Tools};
 pub use visible::{Item, Viewer, Visibility};

@@ -9,7 +9,8 @@ use serde::ser::SerializeMap;
 use super::call::Progress;
 use super::custom;
 use super::in_flight::Running;
-use crate::change::{Change, TaskChange};
+use super::tasks::TaskDetail;
+use crate::change::Change;
 use crate::dialect::Revision;
 use crate::error::ApiMisuse;
 use crate::model::cancellation::CancelledNotificationParams;
@@ -97,18 +98,18 @@ pub(super) fn elicitation_complete(
     jsonrpc::write_notification(out, "notifications/elicitation/complete", Some(&In(revision, &params)))
 }
 
-/// Appends the notification of a task that has changed, with all that is known of it (TASK-50).
+/// Appends the notification of how a task is, with all that is known of it (TASK-50).
 ///
 /// <https://modelcontextprotocol.io/extensions/tasks/overview>
 pub(super) fn task(
-    change: &TaskChange,
+    task: &TaskDetail,
     subscription: &RequestId,
     revision: Revision,
     out: &mut Vec<u8>,
 ) -> Result<(), ApiMisuse> {
     let id = Json::new(subscription).unwrap_or_else(|_| Json::empty_object());
     let entries = [(SUBSCRIPTION_ID, &id)];
-    let params = WithMeta::new(change.task(), &entries);
+    let params = WithMeta::new(task, &entries);
     jsonrpc::write_notification(out, "notifications/tasks", Some(&In(revision, &params)))
 }
 

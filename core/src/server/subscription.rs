@@ -12,11 +12,11 @@ use super::notify;
 use super::principal::Principal;
 use super::refusal::Refusal;
 use super::session::ClientDetails;
-use super::tasks;
+use super::tasks::{self, TaskDetail};
 use super::uri;
 use super::visible::{View, Viewer};
 use crate::backlog::Backlog;
-use crate::change::Change;
+use crate::change::{Change, TaskChange};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Revision;
 use crate::error::{ApiMisuse, ErrorObject, code};
@@ -48,9 +48,10 @@ pub struct Listen {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Admission {
-    /// Yes. Changes that are published from now on reach the listener.
+    /// Yes, but for tasks. Changes that are published from now on reach the listener.
     Granted,
-    /// Yes, for so much of what is wanted. The same of that.
+    /// Yes, for so much of what is wanted. The same of that. Tasks are told of at once, and may only be those that
+    /// [`Tasks::listen`](super::Tasks::listen) leaves.
     Partly(Wanted),
     /// As many listen as [`Limits::listens`](crate::limits::Limits::listens) allows. Over HTTP this is
     /// answered 503.
@@ -107,9 +108,17 @@ impl Subscription {
         self.wanted.covers(change) && sees
     }
 
-    /// It is let in for so much.
-    pub(super) fn narrow(&mut self, wanted: Wanted) {
-        self.wanted = wanted;
+    /// It is let in for so much, or for all that it wanted but tasks: which of those are whose, only their table knows.
+    pub(super) fn let_in(&mut self, admitted: Option<Wanted>, limits: &Limits) {
+        match admitted {
+            Some(wanted) => self.wanted = wanted,
+            None => self.wanted.tasks = Watched::new(),
+        }
+        self.waiting.forget_all_but(&self.wanted);
+        // How they are is told at first, whatever has changed since.
+        for task in self.wanted.tasks.iter() {
+            self.waiting.keep_back(true, &Change::Task(TaskChange::new(task.clone())), limits);
+        }
     }
 
     pub(super) fn revision(&self) -> Revision {
@@ -136,12 +145,14 @@ impl Subscription {
         jsonrpc::write_notification(out, method, Some(&In(self.revision, &params)))
     }
 
-    /// Appends what tells of `change`.
+    /// Appends what tells of `change`, which is not of a task.
     pub(super) fn write(&self, change: &Change, out: &mut Vec<u8>) -> Result<(), ApiMisuse> {
-        match change {
-            Change::Task(task) => notify::task(task, &self.request, self.revision, out),
-            change => notify::change(change, Some(&self.request), out),
-        }
+        notify::change(change, Some(&self.request), out)
+    }
+
+    /// Appends what tells how a task is.
+    pub(super) fn write_task(&self, task: &TaskDetail, out: &mut Vec<u8>) -> Result<(), ApiMisuse> {
+        notify::task(task, &self.request, self.revision, out)
     }
 
     /// Appends the result that ends it in good order (SUB-13, SUB-14).
@@ -159,34 +170,61 @@ impl Subscription {
 
 /// Changes that a listener is still to be told, oldest first, each once.
 #[derive(Debug, Default)]
-pub(super) struct Waiting(Backlog<Change>);
+pub(super) struct Waiting {
+    changes: Backlog<Change>,
+    /// The task whose turn it is, until its table has said how it is. Everything else waits.
+    reading: Option<TaskChange>,
+}
 
 impl Waiting {
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// Whether there is something that only room is needed for.
+    pub(super) fn is_behind(&self) -> bool {
+        self.reading.is_none() && !self.changes.is_empty()
     }
 
     /// Adds a change if it has to wait: because enough is on its way, or because others wait already. Says
     /// whether it has.
     pub(super) fn keep_back(&mut self, ahead: bool, change: &Change, limits: &Limits) -> bool {
-        let waits = ahead || !self.is_empty();
+        let waits = ahead || self.reading.is_some() || !self.changes.is_empty();
         if waits {
-            self.0.merge(change.clone(), limits);
+            self.changes.merge(change.clone(), limits);
         }
         waits
     }
 
+    /// The next one to be told. If it is a task, nothing more comes until that [was read](Self::was_read).
     pub(super) fn pop(&mut self) -> Option<Change> {
-        self.0.pop()
+        if self.reading.is_some() {
+            return None;
+        }
+        let change = self.changes.pop()?;
+        if let Change::Task(task) = &change {
+            self.reading = Some(task.clone());
+        }
+        Some(change)
+    }
+
+    /// Whether it was the turn of this task, which it is no more.
+    pub(super) fn was_read(&mut self, task: &TaskChange) -> bool {
+        self.reading.take_if(|reading| reading == task).is_some()
+    }
+
+    /// The next one that can still be told when nobody is waited for.
+    pub(super) fn pop_last(&mut self) -> Option<Change> {
+        core::iter::from_fn(|| self.changes.pop()).find(|change| !matches!(change, Change::Task(_)))
+    }
+
+    fn forget_all_but(&mut self, wanted: &Wanted) {
+        while self.changes.remove(|change| !wanted.covers(change)).is_some() {}
     }
 
     /// What was left out since last time, for people on this side; once all that waited is on its way.
     pub(super) fn report(&mut self) -> Option<Diagnostic> {
-        let (repeats, lost) = self.0.left_out();
-        if !self.is_empty() || (repeats, lost) == (0, 0) {
+        let (repeats, lost) = self.changes.left_out();
+        if !self.changes.is_empty() || (repeats, lost) == (0, 0) {
             return None;
         }
-        self.0.forget_left_out();
+        self.changes.forget_left_out();
         let detail = alloc::format!(
             "the client reads too slowly: {repeats} notifications that repeat others were left out, {lost} lost"
         );

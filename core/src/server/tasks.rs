@@ -5,6 +5,7 @@
 //!
 //! <https://modelcontextprotocol.io/extensions/tasks/overview>
 
+mod detail;
 mod entry;
 pub(super) mod fuzz;
 mod request;
@@ -19,6 +20,7 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::fmt;
 
+pub use self::detail::TaskDetail;
 use self::entry::{Entry, Stage, error_size, question_size};
 pub(super) use self::request::{METHODS, are_declared, undeclared};
 pub use self::request::{TaskAction, TaskAnswer, TaskOwner, TaskRequest};
@@ -29,7 +31,7 @@ use crate::dialect::Revision;
 use crate::entropy::{Entropy, Seed};
 use crate::error::{ErrorObject, Full, code};
 use crate::limits::Limits;
-use crate::model::{GetTaskResult, InputRequest, Json, Task};
+use crate::model::{InputRequest, Json, Task};
 use crate::time::{Duration, Instant, Now};
 use crate::wanted::Watched;
 
@@ -109,8 +111,6 @@ pub enum TaskOutput {
     Answered(TaskKey, AskId, Answer),
     /// The handler of the task should stop: its client has taken it back, its time is over, or the server stops.
     Stop(TaskKey),
-    /// A task that somebody listens to is different now. For all who listen, in this order.
-    Changed(TaskChange),
 }
 
 /// The tasks of one server. Prints how many there are.
@@ -120,10 +120,10 @@ pub struct Tasks {
     /// When to look at a task.
     looks: BTreeSet<(Instant, TaskKey)>,
     outputs: VecDeque<TaskOutput>,
+    /// Those that are different now.
+    changed: BTreeSet<TaskKey>,
     entropy: Entropy,
     last: u64,
-    /// Changes that were told.
-    told: u64,
     held: usize,
     limits: Limits,
 }
@@ -145,9 +145,9 @@ impl Tasks {
             ids: BTreeMap::new(),
             looks: BTreeSet::new(),
             outputs: VecDeque::new(),
+            changed: BTreeSet::new(),
             entropy: Entropy::new(seed),
             last: 0,
-            told: 0,
             held: 0,
             limits: limits.clone(),
         }
@@ -255,7 +255,7 @@ impl Tasks {
         let outcome = if fits { outcome } else { Err(failure("there is no room to keep the result")) };
         self.change(now, key, |entry| {
             match outcome {
-                Ok(result) => entry.stage = Stage::Completed(result),
+                Ok(result) => entry.stage = Stage::Completed(Arc::new(result)),
                 Err(error) => fail(entry, error),
             }
             // Whoever looks as often as he was asked to must find it.
@@ -281,7 +281,7 @@ impl Tasks {
         match &request.action {
             TaskAction::Get => {
                 let detail = self.tasks.get(&key).ok_or_else(unknown)?.detail();
-                return Ok(TaskAnswer::Task(Box::new(GetTaskResult::new(detail))));
+                return Ok(TaskAnswer::Task(Box::new(detail)));
             }
             TaskAction::Update(responses) => {
                 let rounds = self.limits.input_rounds;
@@ -299,34 +299,25 @@ impl Tasks {
         Ok(TaskAnswer::Acknowledged)
     }
 
-    /// Which of these tasks there are for somebody who wants to listen (TASK-51): from now on
-    /// [`Changed`](TaskOutput::Changed) tells of them.
+    /// Which of these tasks there are for somebody who wants to listen (TASK-51).
     pub fn listen(&mut self, now: Now, owner: &TaskOwner, wanted: &Watched) -> Watched {
         self.handle_timeout(now);
-        let is_there = |id: &&Arc<str>| match self.find(owner, id).and_then(|key| self.tasks.get_mut(&key)) {
-            Some(entry) => {
-                entry.told = true;
-                true
-            }
-            None => false,
-        };
-        wanted.iter().filter(is_there).cloned().collect()
+        wanted.iter().filter(|id| self.find(owner, id).is_some()).cloned().collect()
     }
 
-    /// Tells how far these are, for whoever was just let in: also what changed before.
-    pub fn announce(&mut self, wanted: &Watched) {
-        for id in wanted.iter() {
-            if let Some(key) = self.ids.get(id).copied() {
-                self.tell(key);
-            }
-        }
+    /// How a task is, for somebody who may listen to it.
+    pub fn read(&self, task: &TaskChange) -> Option<TaskDetail> {
+        let key = self.ids.get(task.id())?;
+        self.tasks.get(key).map(Entry::detail)
     }
 
-    fn tell(&mut self, key: TaskKey) {
-        let Some(entry) = self.tasks.get(&key).filter(|entry| entry.told) else { return };
-        self.told += 1;
-        let change = TaskChange::new(entry.detail(), self.told, entry.size());
-        self.outputs.push_back(TaskOutput::Changed(change));
+    /// A task that is different now, and the byte stream that it lives on, if it does: only there somebody may listen.
+    /// `None` when there is no more. In whatever order they are told, all who listen hear how it is in the end, as that is
+    /// [read](Self::read) when it is their turn.
+    pub fn poll_changed(&mut self) -> Option<(TaskChange, Option<u64>)> {
+        let key = self.changed.pop_first()?;
+        let entry = self.tasks.get(&key)?;
+        Some((TaskChange::new(entry.id.clone()), entry.owner.connection))
     }
 
     /// Forgets a task that its client has not been told of. Its handler should stop.
@@ -433,7 +424,7 @@ impl Tasks {
         self.held = self.held - size + entry.size();
         self.looks.remove(&(look, key));
         self.looks.insert((entry.next_look(), key));
-        self.tell(key);
+        self.changed.insert(key);
         Some(changed)
     }
 
@@ -460,6 +451,7 @@ impl Tasks {
         let Some(entry) = self.tasks.remove(&key) else { return };
         self.held -= entry.size();
         self.ids.remove(&entry.id);
+        self.changed.remove(&key);
         self.looks.remove(&(entry.next_look(), key));
     }
 }

@@ -355,6 +355,7 @@ impl Web {
                     trip.listens.push(listen);
                     trip.exchange.handle_admission(now(), self.admission.clone());
                 }
+                ExchangeOutput::Task(task) => trip.told.push(format!("task {}", task.id())),
                 ExchangeOutput::Initialized => trip.told.push("initialized".into()),
                 ExchangeOutput::Notification { method, params } => {
                     trip.told.push(format!("{method} {params}"))

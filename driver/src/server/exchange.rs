@@ -18,7 +18,7 @@ use mcp_proto::model::{InputRequest, Json, LoggingMessageNotificationParams};
 use mcp_proto::server::{
     Admission, Answer, AskError, AskId, AuthRefusal, BearerToken, Call, CallId, Change, Config, Exchange,
     ExchangeId, ExchangeOutput, Grant, Listen, Principal, Progress, QueryId, SessionAnswer, SessionOutput,
-    SessionQuery, SseQuery, WriteResult,
+    SessionQuery, SseQuery, TaskChange, WriteResult,
 };
 use mcp_proto::time::{Instant, Now};
 
@@ -26,7 +26,7 @@ use self::http_sse::Source;
 use super::calls::Calls;
 use super::http::HttpService;
 use super::offer::Offer;
-use super::tasks::{Board, tasks_of};
+use super::tasks::Board;
 use crate::context::{CallState, Outlet, Report, Tell};
 use crate::custom::Notification;
 use crate::deprecated::Deprecated;
@@ -82,6 +82,8 @@ struct Inner {
 /// What is to be done once the lock is free.
 enum Effect {
     Call(Arc<Offer>, CallId, Call),
+    /// The client is to be told of a task.
+    Task(TaskChange),
     Cancelled(CallId),
     Answered(CallId, AskId, Answer),
     Authenticate(BearerToken),
@@ -328,6 +330,7 @@ impl<R: Runtime> ExchangeHandle<R> {
                     let left = std::mem::replace(&mut inner.source, Source::Nothing);
                     return Some(Effect::Listen(listen, left));
                 }
+                ExchangeOutput::Task(task) => return Some(Effect::Task(task)),
                 ExchangeOutput::Cancelled(id) => return Some(Effect::Cancelled(id)),
                 ExchangeOutput::Notification { method, params } => {
                     return Some(Effect::Told(Notification::new(method, params)));
@@ -362,10 +365,12 @@ impl<R: Runtime> ExchangeHandle<R> {
                     true => self.service.admit(self.id, listen),
                     false => Admission::Full,
                 };
-                let tasks = tasks_of(&admission);
                 self.lock().machine.handle_admission(self.service.now(), admission);
-                self.service.shared().tasks.announce(&tasks);
                 self.stay();
+            }
+            Effect::Task(task) => {
+                let detail = self.service.shared().tasks.read(&task);
+                self.lock().machine.handle_task(self.service.now(), &task, detail.as_ref());
             }
             Effect::Cancelled(id) => self.calls.cancel(id),
             Effect::Answered(id, ask, answer) => self.calls.answered(id, ask, answer),

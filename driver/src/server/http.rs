@@ -76,7 +76,7 @@ impl<R: Runtime> Server<R> {
         let streams = Mutex::new(SseSessions::new(&shared.config.limits, seed));
         let listeners = Mutex::new(Listeners::new(&shared.config.limits));
         let service = Arc::new_cyclic(|this: &Weak<HttpService<R>>| HttpService {
-            membership: shared.hub.enter(this.clone()),
+            membership: shared.hub.enter(None, this.clone()),
             shared,
             sessions: Mutex::new(sessions),
             store,
@@ -310,9 +310,15 @@ impl<R: Runtime> HttpService<R> {
 
 impl<R: Runtime> Member for HttpService<R> {
     fn tell(&self, change: &Change) {
-        let offer = self.shared.live.offer();
         let ids = self.listeners().told(change);
-        self.find(ids).iter().for_each(|exchange| exchange.tell(change));
+        if !ids.is_empty() {
+            self.find(ids).iter().for_each(|exchange| exchange.tell(change));
+        }
+        if let Change::Task(_) = change {
+            // Older clients do not know of such.
+            return;
+        }
+        let offer = self.shared.live.offer();
         let ids = self.streams().exchanges().collect();
         self.find(ids).iter().for_each(|exchange| exchange.tell_stream(change));
         self.sessions().publish(self.now(), offer.config(), change);

@@ -17,7 +17,7 @@ use super::Shared;
 use super::calls::Calls;
 use super::hub::{Member, Membership};
 use super::offer::{Current, Offer};
-use super::tasks::{Board, tasks_of};
+use super::tasks::Board;
 use crate::context::{CallState, Outlet, Report, Tell};
 use crate::custom::Notification;
 use crate::deprecated::Deprecated;
@@ -47,7 +47,7 @@ impl<R: Runtime> Peer<R> {
             this: this.clone(),
         });
         let member: Arc<dyn Member> = link.clone();
-        let membership = link.shared.hub.enter(Arc::downgrade(&member));
+        let membership = link.shared.hub.enter(Some(link.number), Arc::downgrade(&member));
         Self { link: Gone(link), membership }
     }
 
@@ -168,9 +168,11 @@ impl<R: Runtime> Link<R> {
             }
             Step::Output(Output::Listen(id, listen)) => {
                 let admission = self.shared.admit(&listen, Some(self.number));
-                let tasks = tasks_of(&admission);
                 self.lock().machine.handle_admission(self.shared.runtime.now(), id, admission);
-                self.shared.tasks.announce(&tasks);
+            }
+            Step::Output(Output::Task(id, task)) => {
+                let detail = self.shared.tasks.read(&task);
+                self.lock().machine.handle_task(self.shared.runtime.now(), id, &task, detail.as_ref());
             }
             Step::Output(_) => {}
         }
@@ -232,7 +234,13 @@ impl<R: Runtime> Member for Link<R> {
         inner.refresh(now);
         inner.machine.publish(now, change);
         drop(inner);
-        if self.work() != Done::ByAnother
+        let done = self.work();
+        // Of most tasks nobody wants to hear.
+        let nothing = matches!(change, Change::Task(_))
+            && done == Done::Alone
+            && self.lock().machine.transmit().is_empty();
+        if done != Done::ByAnother
+            && !nothing
             && let Some(link) = self.this.upgrade()
         {
             self.shared.runtime.wake_aside(Box::new(move || link.waker.wake()));

@@ -11,8 +11,8 @@ use mcp_proto::head::End;
 use mcp_proto::limits::Limits;
 use mcp_proto::model::{InputRequest, Json, Task};
 use mcp_proto::server::{
-    Admission, AskError, AskId, Change, TaskAnswer, TaskKey, TaskOptions, TaskOutput, TaskOwner, TaskRequest,
-    Tasks, Watched,
+    AskError, AskId, Change, TaskAnswer, TaskChange, TaskDetail, TaskKey, TaskOptions, TaskOutput, TaskOwner,
+    TaskRequest, Tasks, Watched,
 };
 use mcp_proto::time::Now;
 
@@ -31,6 +31,8 @@ pub(crate) struct Board {
     running: Mutex<BTreeMap<TaskKey, Weak<CallState>>>,
     /// What the table says must arrive in order.
     turn: Turn,
+    /// Telling who listens, which may take its time.
+    telling: Turn,
     /// Has the time kept for the table, from the first task on.
     keep_time: Mutex<Option<Box<dyn FnOnce(Weak<Board>) + Send>>>,
     timer: WakerSlot,
@@ -50,6 +52,7 @@ impl Board {
             table: Mutex::new(Tasks::new(limits, seed)),
             running: Mutex::default(),
             turn: Turn::default(),
+            telling: Turn::default(),
             keep_time: Mutex::new(Some(Box::new(timekeeper))),
             timer: WakerSlot::default(),
             hub,
@@ -130,11 +133,9 @@ impl Board {
         self.input(|table| table.listen(now, owner, wanted))
     }
 
-    /// Tells how far these are, for whoever was let in. In turn, so that nothing older comes after.
-    pub(super) fn announce(&self, wanted: &Watched) {
-        if !wanted.is_empty() {
-            self.input(|table| table.announce(wanted));
-        }
+    /// How a task is, for somebody who was let in.
+    pub(super) fn read(&self, task: &TaskChange) -> Option<TaskDetail> {
+        self.table().read(task)
     }
 
     pub(crate) fn abandon(&self, key: TaskKey) {
@@ -167,6 +168,13 @@ impl Board {
                 self.perform(output);
             }
         });
+        self.telling.run(|| {
+            loop {
+                let changed = self.table().poll_changed();
+                let Some((task, connection)) = changed else { break };
+                self.hub.tell_at(connection, &Change::Task(task));
+            }
+        });
         said
     }
 
@@ -183,7 +191,6 @@ impl Board {
                     state.cancel();
                 }
             }
-            TaskOutput::Changed(change) => self.hub.tell(&Change::Task(change)),
             _ => {}
         }
     }
@@ -204,14 +211,6 @@ impl Board {
 impl Drop for Board {
     fn drop(&mut self) {
         self.timer.wake();
-    }
-}
-
-/// The tasks to which somebody is let in.
-pub(super) fn tasks_of(admission: &Admission) -> Watched {
-    match admission {
-        Admission::Partly(wanted) => wanted.tasks.clone(),
-        _ => Watched::new(),
     }
 }
 

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::Output;
 use super::link::{Link, shutting_down};
-use crate::change::Change;
+use crate::change::{Change, TaskChange};
 use crate::dialect::Revision;
 use crate::error::ApiMisuse;
 use crate::server::notify;
@@ -13,6 +13,7 @@ use crate::server::params::Params;
 use crate::server::refusal::{self, Refusal};
 use crate::server::session::ClientDetails;
 use crate::server::subscription::{Admission, Listen, Subscription, Waiting, ahead_of, too_many_listen};
+use crate::server::tasks::TaskDetail;
 use crate::server::visible::{View, Viewer};
 use crate::wanted::Wanted;
 use crate::wire::jsonrpc::{self, Request, RequestId};
@@ -49,7 +50,7 @@ impl Listeners {
     fn count_behind(&mut self) {
         let open = self.open.iter().filter(|listener| listener.acknowledged);
         let waiting = open.map(|listener| &listener.subscription.waiting);
-        self.behind = waiting.chain([&self.session]).filter(|waiting| !waiting.is_empty()).count();
+        self.behind = waiting.chain([&self.session]).filter(|waiting| waiting.is_behind()).count();
     }
 }
 
@@ -97,9 +98,11 @@ impl Link {
         let request = listener.subscription.request.clone();
         match admission {
             Admission::Granted | Admission::Partly(_) => {
-                if let Admission::Partly(wanted) = admission {
-                    listener.subscription.narrow(wanted);
-                }
+                let admitted = match admission {
+                    Admission::Partly(wanted) => Some(wanted),
+                    _ => None,
+                };
+                listener.subscription.let_in(admitted, &self.config.limits);
                 let out = self.transmit.buffer();
                 let start = out.len();
                 if listener.subscription.write_acknowledgement(out).is_ok() {
@@ -157,8 +160,12 @@ impl Link {
         if told && !session.keep_back(ahead(out), change, &config.limits) {
             line(out, |out| notify::change(change, None, out));
         }
-        for Listener { subscription, acknowledged, .. } in open {
-            let ahead = !*acknowledged || ahead(out);
+        let is_task = matches!(change, Change::Task(_));
+        // Who is let in is told of its tasks then.
+        for Listener { subscription, acknowledged, .. } in
+            open.iter_mut().filter(|it| it.acknowledged || !is_task)
+        {
+            let ahead = is_task || !*acknowledged || ahead(out);
             if subscription.is_told(change, &config)
                 && !subscription.waiting.keep_back(ahead, change, &config.limits)
             {
@@ -166,6 +173,23 @@ impl Link {
             }
         }
         self.listeners.count_behind();
+        if is_task {
+            self.catch_up();
+        }
+    }
+
+    /// What the table of tasks says of one whose turn it is.
+    pub(super) fn task(&mut self, id: ListenId, task: &TaskChange, detail: Option<&TaskDetail>) {
+        let Ok(place) = self.listeners.open.binary_search_by_key(&id, |listener| listener.id) else { return };
+        let Some(Listener { subscription, .. }) = self.listeners.open.get_mut(place) else { return };
+        if !subscription.waiting.was_read(task) {
+            return;
+        }
+        if let Some(detail) = detail {
+            line(self.transmit.buffer(), |out| subscription.write_task(detail, out));
+        }
+        self.listeners.count_behind();
+        self.catch_up();
     }
 
     /// Sends what waited, as far as there is room, everybody in turn.
@@ -178,9 +202,13 @@ impl Link {
                 line(out, |out| notify::change(&change, None, out));
                 reports.extend(session.report());
             }
-            for Listener { subscription, .. } in open.iter_mut().filter(|listener| listener.acknowledged) {
+            for Listener { id, subscription, .. } in open.iter_mut().filter(|listener| listener.acknowledged)
+            {
                 if let Some(change) = subscription.waiting.pop() {
-                    line(out, |out| subscription.write(&change, out));
+                    match change {
+                        Change::Task(task) => self.outputs.push_back(Output::Task(*id, task)),
+                        change => line(out, |out| subscription.write(&change, out)),
+                    }
                     let report = subscription.waiting.report();
                     reports.extend(report.map(|report| report.request(&subscription.request)));
                 }
@@ -205,7 +233,7 @@ impl Link {
                 continue;
             }
             let out = self.transmit.buffer();
-            while let Some(change) = subscription.waiting.pop() {
+            while let Some(change) = subscription.waiting.pop_last() {
                 line(out, |out| subscription.write(&change, out));
             }
             self.send(&request, None, |out| subscription.write_end(&config, out));

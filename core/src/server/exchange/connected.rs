@@ -260,7 +260,7 @@ impl Exchange {
             Output::Notification { method, params } => ExchangeOutput::Notification { method, params },
             Output::Diagnostic(diagnostic) => ExchangeOutput::Diagnostic(diagnostic),
             // Belongs to the era that this transport does not have.
-            Output::Listen(..) => return None,
+            Output::Listen(..) | Output::Task(..) => return None,
         })
     }
 

@@ -7,13 +7,14 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::{Exchange, ExchangeOutput, Stage};
-use crate::change::Change;
+use crate::change::{Change, TaskChange};
 use crate::dialect::Era;
 use crate::error::code;
 use crate::server::config::Config;
 use crate::server::received::Received;
 use crate::server::refusal::{self, Refusal};
 use crate::server::subscription::{Admission, Listen, Subscription, ahead_of, too_many_listen};
+use crate::server::tasks::TaskDetail;
 use crate::time::Now;
 use crate::wire::jsonrpc;
 
@@ -28,9 +29,11 @@ impl Exchange {
         let id = subscription.request.clone();
         match admission {
             Admission::Granted | Admission::Partly(_) => {
-                if let Admission::Partly(wanted) = admission {
-                    subscription.narrow(wanted);
-                }
+                let admitted = match admission {
+                    Admission::Partly(wanted) => Some(wanted),
+                    _ => None,
+                };
+                subscription.let_in(admitted, &self.config.limits);
                 let head = self.reply.notification(|out| subscription.write_acknowledgement(out).is_ok());
                 self.outputs.extend(head);
                 // Nothing of the request is looked at again, and it may listen for days.
@@ -67,9 +70,13 @@ impl Exchange {
             return;
         }
         let limits = &self.config.limits;
+        let is_task = matches!(change, Change::Task(_));
         let (subscription, ahead) = match &mut self.stage {
-            Stage::Admitting(subscription) => (subscription, true),
-            Stage::Listening(subscription) => (subscription, self.reply.transmit.len() >= ahead_of(limits)),
+            // Who is let in is told of its tasks then.
+            Stage::Admitting(subscription) if !is_task => (subscription, true),
+            Stage::Listening(subscription) => {
+                (subscription, is_task || self.reply.transmit.len() >= ahead_of(limits))
+            }
             _ => return,
         };
         if subscription.is_told(change, &self.config)
@@ -79,13 +86,30 @@ impl Exchange {
             let _ = self.reply.notification(|out| subscription.write(change, out).is_ok());
             self.quiet_since = now.mono;
         }
+        if is_task {
+            self.catch_up();
+        }
+    }
+
+    /// What the table of tasks says of one that is to be told of ([`ExchangeOutput::Task`]): nothing where there is none
+    /// any more. Unless it was asked about this one, nothing happens.
+    pub fn handle_task(&mut self, now: Now, task: &TaskChange, detail: Option<&TaskDetail>) {
+        let Stage::Listening(subscription) = &mut self.stage else { return };
+        if !subscription.waiting.was_read(task) {
+            return;
+        }
+        if let Some(detail) = detail {
+            let _ = self.reply.notification(|out| subscription.write_task(detail, out).is_ok());
+            self.quiet_since = now.mono;
+        }
+        self.catch_up();
     }
 
     /// The stream ends with its result, after what was still to be told (SUB-13).
     pub(super) fn end_listening(&mut self) {
         match core::mem::replace(&mut self.stage, Stage::Answered) {
             Stage::Listening(mut subscription) => {
-                while let Some(change) = subscription.waiting.pop() {
+                while let Some(change) = subscription.waiting.pop_last() {
                     let _ = self.reply.notification(|out| subscription.write(&change, out).is_ok());
                 }
                 let (config, id) = (Arc::clone(&self.config), subscription.request.clone());
@@ -117,7 +141,10 @@ impl Exchange {
         while self.reply.transmit.len() < ahead
             && let Some(change) = subscription.waiting.pop()
         {
-            let _ = self.reply.notification(|out| subscription.write(&change, out).is_ok());
+            match change {
+                Change::Task(task) => self.outputs.push_back(ExchangeOutput::Task(task)),
+                change => drop(self.reply.notification(|out| subscription.write(&change, out).is_ok())),
+            }
         }
         if let Some(report) = subscription.waiting.report() {
             let report = report.request(&subscription.request);

@@ -52,6 +52,7 @@ impl fmt::Debug for ExchangeOutput {
             Self::Listen(listen) => f.debug_tuple("Listen").field(listen).finish(),
             Self::Diagnostic(diagnostic) => f.debug_tuple("Diagnostic").field(diagnostic).finish(),
             Self::Parted => f.write_str("Parted"),
+            Self::Task(task) => f.debug_tuple("Task").field(task).finish(),
             Self::End => f.write_str("End"),
         }
     }

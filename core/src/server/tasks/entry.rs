@@ -5,6 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use super::detail::TaskDetail;
 use super::request::TaskOwner;
 use crate::dialect::Revision;
 use crate::error::ErrorObject;
@@ -28,15 +29,13 @@ pub(super) struct Entry {
     created: Duration,
     updated: Duration,
     pub(super) stage: Stage,
-    /// Whether somebody is told of its changes.
-    pub(super) told: bool,
     /// How many questions it has asked.
     asked: u64,
 }
 
 pub(super) enum Stage {
     Running(BTreeMap<String, Question>),
-    Completed(Json),
+    Completed(Arc<Json>),
     Failed(ErrorObject),
     Cancelled,
 }
@@ -67,7 +66,6 @@ impl Entry {
             created: now.unix,
             updated: now.unix,
             stage: Stage::Running(BTreeMap::new()),
-            told: false,
             asked: 0,
         }
     }
@@ -110,18 +108,18 @@ impl Entry {
         task
     }
 
-    pub(super) fn detail(&self) -> DetailedTask {
-        let mut detail = DetailedTask::new(self.task());
+    pub(super) fn detail(&self) -> TaskDetail {
+        let (mut detail, mut result) = (DetailedTask::new(self.task()), None);
         match &self.stage {
             Stage::Running(questions) => {
                 let asked = questions.iter().map(|(key, asked)| (key.clone(), asked.request.clone()));
                 detail.input_requests = asked.collect::<InputRequests>();
             }
-            Stage::Completed(result) => detail.result = Some(result.clone()),
+            Stage::Completed(completed) => result = Some(completed.clone()),
             Stage::Failed(error) => detail.error = Some(error.clone()),
             Stage::Cancelled => {}
         }
-        detail
+        TaskDetail::new(detail, result)
     }
 
     /// What it keeps for its client, in bytes.

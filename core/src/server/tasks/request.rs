@@ -6,12 +6,13 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
+use super::detail::{Got, TaskDetail};
 use crate::dialect::Revision;
 use crate::error::ApiMisuse;
 use crate::model::capabilities::ClientCapabilities;
 use crate::model::meta::RequestMeta;
 use crate::model::result::EmptyResult;
-use crate::model::{GetTaskResult, InputResponses, Json, JsonMap, TASKS_EXTENSION};
+use crate::model::{InputResponses, Json, JsonMap, TASKS_EXTENSION};
 use crate::server::call::{WriteResult, missing_capabilities};
 use crate::server::refusal::Refusal;
 use crate::wire::jsonrpc::RequestId;
@@ -91,23 +92,13 @@ impl fmt::Debug for TaskAction {
 }
 
 /// The result of a request about a task; `respond` takes it.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum TaskAnswer {
     /// The task as it is.
-    Task(Box<GetTaskResult>),
+    Task(Box<TaskDetail>),
     /// What was asked is done, or will be (TASK-38, TASK-46).
     Acknowledged,
-}
-
-/// Prints how far the task is (TASK-67).
-impl fmt::Debug for TaskAnswer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Task(task) => f.debug_tuple("Task").field(&task.task.task.status).finish(),
-            Self::Acknowledged => f.write_str("Acknowledged"),
-        }
-    }
 }
 
 impl WriteResult for TaskAnswer {
@@ -119,7 +110,7 @@ impl WriteResult for TaskAnswer {
         server: Option<&Json>,
     ) -> Result<(), ApiMisuse> {
         match self {
-            Self::Task(task) => task.write_result(out, id, revision, server),
+            Self::Task(task) => Got(task).write_result(out, id, revision, server),
             Self::Acknowledged => EmptyResult::new().write_result(out, id, revision, server),
         }
     }

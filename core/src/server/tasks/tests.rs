@@ -3,7 +3,7 @@ use alloc::vec;
 
 use super::*;
 use crate::model::{
-    ElicitRequestFormParams, ElicitRequestParams, ElicitationSchema, StringSchema, TaskStatus,
+    ElicitRequestFormParams, ElicitRequestParams, ElicitationSchema, GetTaskResult, StringSchema, TaskStatus,
 };
 use crate::server::testing::{at, limits, now};
 
@@ -28,7 +28,7 @@ fn ada() -> TaskOwner {
 
 fn get(table: &mut Tasks, at: Now, id: &str) -> Result<GetTaskResult, ErrorObject> {
     match table.handle_request(at, &ada(), &TaskRequest::new(id, TaskAction::Get))? {
-        TaskAnswer::Task(task) => Ok(*task),
+        TaskAnswer::Task(task) => Ok(GetTaskResult::new(task.to_detailed())),
         answer => panic!("{answer:?}"),
     }
 }
@@ -319,36 +319,41 @@ fn nothing_private_is_printed() {
     }
 }
 
-/// TASK-50, TASK-51, TASK-68: who may listen to a task hears of each of its changes, in order and as `tasks/get` would
-/// tell it; of tasks that nobody listens to, nothing is said.
+/// All that are said to be different, once each.
+fn changed(table: &mut Tasks) -> Vec<(TaskChange, Option<u64>)> {
+    core::iter::from_fn(|| table.poll_changed()).collect()
+}
+
+/// TASK-51, TASK-68: to a task only its owner may listen.
 #[test]
-fn listeners_hear_of_each_change() {
-    let (mut table, key, id) = begun(TaskOptions::new());
-    table.set_message(now(), key, "unheard");
+fn owners_may_listen() {
+    let (mut table, _, id) = begun(TaskOptions::new());
     let wanted: Watched = [&*id, "never"].into_iter().map(Arc::from).collect();
     assert!(table.listen(now(), &TaskOwner::new(Some("bob")), &wanted).is_empty());
-    assert_eq!(outputs(&mut table), []);
     let listened = table.listen(now(), &ada(), &wanted);
     assert_eq!(listened.iter().map(|id| &**id).collect::<Vec<_>>(), [&*id]);
+}
 
-    let heard = |table: &mut Tasks| -> Vec<_> {
-        let changed = outputs(table).into_iter().filter_map(|output| match output {
-            TaskOutput::Changed(change) => Some(change),
-            _ => None,
-        });
-        changed.map(|change| (change.id().to_string(), change.task().clone())).collect()
-    };
-    table.announce(&listened);
-    table.ask(now(), key, "name", &question(), None).unwrap();
-    let asked = get(&mut table, now(), &id).unwrap().task;
-    update(&mut table, &id, &[("name.1", GRACE_HOPPER)]);
+/// TASK-50: however often a task changes before anybody looks, that is said once; what is read then is what `tasks/get`
+/// tells, and the byte stream that it lives on is named.
+#[test]
+fn a_task_that_changed_is_named_and_read() {
+    let (mut table, key, id) = begun(TaskOptions::new());
+    for message in ["one", "two"] {
+        table.set_message(now(), key, message);
+    }
     table.finish(now(), key, Ok(Json::empty_object())).unwrap();
-    let done = get(&mut table, now(), &id).unwrap().task;
-    let told = heard(&mut table);
-    let statuses: Vec<_> = told.iter().map(|(_, task)| task.task.status).collect();
-    use TaskStatus::{Completed, InputRequired, Working};
-    assert_eq!(statuses, [Working, InputRequired, Working, Completed]);
-    assert!(told.iter().all(|(of, _)| *of == id) && told[1].1 == asked && told[3].1 == done);
+    let change = TaskChange::new(Arc::from(&*id));
+    assert_eq!(changed(&mut table), [(change.clone(), None)]);
+    assert_eq!(table.read(&change).unwrap().to_detailed(), get(&mut table, now(), &id).unwrap().task);
+    assert_eq!((changed(&mut table), table.read(&TaskChange::new("never".into())).is_none()), (vec![], true));
+
+    let (here, task) = table.create(now(), ada().on(7), TaskOptions::new()).unwrap();
+    table.set_message(now(), here, "at work");
+    assert_eq!(changed(&mut table), [(TaskChange::new(Arc::from(&*task.task_id)), Some(7))]);
+    table.set_message(now(), here, "still");
+    table.end_connection(7);
+    assert_eq!(changed(&mut table), []);
 }
 
 /// `Limits::tasks`, `Limits::task_bytes`: under any script, the bounds hold, whoever asks gets one answer, whoever runs is
@@ -366,8 +371,6 @@ fn any_script_keeps_the_bounds() {
 #[test]
 fn what_changes_nothing_touches_nothing() {
     let (mut table, key, id) = begun(TaskOptions::new().status_message("at work"));
-    let wanted: Watched = [Arc::from(&*id)].into_iter().collect();
-    table.listen(now(), &ada(), &wanted);
     let before = get(&mut table, now(), &id).unwrap().task;
     let later = Now::new(at(2_000).mono, now().unix + Duration::from_secs(1));
     let update = |table: &mut Tasks| {
@@ -379,14 +382,14 @@ fn what_changes_nothing_touches_nothing() {
     table.set_message(later, key, "at work");
     table.retract(later, key, AskId(7));
     table.handle_timeout(later);
-    assert_eq!((get(&mut table, later, &id).unwrap().task, outputs(&mut table)), (before, vec![]));
+    assert_eq!((get(&mut table, later, &id).unwrap().task, changed(&mut table)), (before, vec![]));
 
     table.finish(later, key, Ok(Json::empty_object())).unwrap();
     let done = get(&mut table, later, &id).unwrap().task;
-    outputs(&mut table);
+    changed(&mut table);
     update(&mut table);
     table.set_message(later, key, "too late");
-    assert_eq!((get(&mut table, later, &id).unwrap().task, outputs(&mut table)), (done, vec![]));
+    assert_eq!((get(&mut table, later, &id).unwrap().task, changed(&mut table)), (done, vec![]));
 }
 
 /// `Limits::tasks`: what is over gives way, the oldest first, of whoever has most; who has less loses nothing.

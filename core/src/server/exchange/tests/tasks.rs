@@ -3,6 +3,7 @@
 use super::*;
 use crate::change::TaskChange;
 use crate::model::{CreateTaskResult, DetailedTask, Task, TaskStatus, TaskSupport};
+use crate::server::tasks::TaskDetail;
 use crate::server::testing::tool;
 use crate::server::{
     Admission, Call, CallId, Change, Config, ListChanges, Target, TaskAction, TaskAnswer, Tools, Wanted,
@@ -259,60 +260,110 @@ fn listening(web: &mut Web, filter: &str, capabilities: &str) -> Trip {
     web.ask(modern_head("subscriptions/listen", None), &body)
 }
 
-fn changed(id: &str, serial: u64, status: TaskStatus) -> Change {
-    let task = DetailedTask::new(Task::new(id, "2026-08-01T09:00:00Z").status(status));
-    Change::Task(TaskChange::new(task, serial, 10))
+fn changed(id: &str) -> TaskChange {
+    TaskChange::new(id.into())
 }
 
-/// TASK-50, TASK-51: who listens to tasks is told to which, and then of each of their changes all that there is to tell.
+fn detail(id: &str, status: TaskStatus) -> TaskDetail {
+    TaskDetail::new(DetailedTask::new(Task::new(id, "2026-08-01T09:00:00Z").status(status)), None)
+}
+
+/// The tasks that are to be read.
+fn asked(exchange: &mut Exchange) -> Vec<String> {
+    core::iter::from_fn(|| exchange.poll_output())
+        .filter_map(|output| match output {
+            ExchangeOutput::Task(task) => Some(task.id().into()),
+            _ => None,
+        })
+        .collect()
+}
+
+/// One that listens, let in so, before what it says was looked at.
+fn let_in(config: Config, ids: &str, admission: Admission, before: &[Change]) -> Trip {
+    let mut web = Web::new(config);
+    let body = request("subscriptions/listen", &format!(r#""notifications":{{"taskIds":{ids}}}"#), DECLARED);
+    let mut trip = web.open_trip(modern_head("subscriptions/listen", None), &body);
+    while let Some(output) = trip.exchange.poll_output() {
+        if let ExchangeOutput::Listen(_) = output {
+            before.iter().for_each(|change| trip.exchange.publish(now(), change));
+            trip.exchange.handle_admission(now(), admission.clone());
+            break;
+        }
+    }
+    trip
+}
+
+fn only(ids: &[&str]) -> Admission {
+    Admission::Partly(Wanted { tasks: ids.iter().map(|id| Arc::from(*id)).collect(), ..Wanted::new() })
+}
+
+/// TASK-50, TASK-51: who listens to tasks is told to which, then how each is, and then of each of their changes all that
+/// there is to tell.
 #[test]
 fn who_listens_to_a_task_is_told_of_it() {
     let mut web = Web::new(offering());
-    let tasks = [Arc::from("t")].into_iter().collect();
-    web.admission = Admission::Partly(Wanted { tasks, ..Wanted::new() });
+    web.admission = only(&["t"]);
     let mut trip = listening(&mut web, r#"{"taskIds":["t","u","t"]}"#, DECLARED);
-    let asked: Vec<_> = trip.listens[0].wanted.tasks.iter().map(|id| &**id).collect();
-    assert_eq!(asked, ["t", "u"]);
-    for change in [changed("t", 1, TaskStatus::Working), changed("u", 2, TaskStatus::Failed), Change::Tools] {
+    let wanted: Vec<_> = trip.listens[0].wanted.tasks.iter().map(|id| &**id).collect();
+    assert_eq!(wanted, ["t", "u"]);
+    trip.exchange.handle_task(now(), &changed("t"), Some(&detail("t", TaskStatus::Working)));
+    for change in [Change::Task(changed("t")), Change::Task(changed("u")), Change::Tools] {
         trip.exchange.publish(now(), &change);
     }
+    assert_eq!(asked(&mut trip.exchange), ["t"]);
+    trip.exchange.handle_task(now(), &changed("t"), Some(&detail("t", TaskStatus::Completed)));
     web.drive(&mut trip);
     let id = r#""_meta":{"io.modelcontextprotocol/subscriptionId":7}"#;
     let acknowledged = format!(
         r#"{{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{{"notifications":{{"taskIds":["t"]}},{id}}}}}"#
     );
-    let told = format!(
-        r#"{{"jsonrpc":"2.0","method":"notifications/tasks","params":{{"taskId":"t","status":"working","createdAt":"2026-08-01T09:00:00Z","lastUpdatedAt":"2026-08-01T09:00:00Z","ttlMs":null,{id}}}}}"#
-    );
-    assert_eq!(trip.events(), [acknowledged, told]);
+    let told = |status| {
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/tasks","params":{{"taskId":"t","status":"{status}","createdAt":"2026-08-01T09:00:00Z","lastUpdatedAt":"2026-08-01T09:00:00Z","ttlMs":null,{id}}}}}"#
+        )
+    };
+    assert_eq!(trip.events(), [acknowledged, told("working"), told("completed")]);
 }
 
-/// `Limits::notifications`: of a task that changes faster than its listener reads, only how it is now is told.
+/// A slow reader: of a task that changes faster than its listener reads, only how it is when it is its turn is told, and
+/// nothing of it is kept until then; none is lost for want of room.
 #[test]
 fn a_slow_reader_hears_how_a_task_is_now() {
-    let mut web = Web::new(offering().limits(limits(|limits| limits.transmit = 1)));
-    web.admission = Admission::Granted;
-    let body = request("subscriptions/listen", r#""notifications":{"taskIds":["t","u"]}"#, DECLARED);
-    let mut trip = web.open_trip(modern_head("subscriptions/listen", None), &body);
-    while let Some(output) = trip.exchange.poll_output() {
-        if let ExchangeOutput::Listen(_) = output {
-            trip.exchange.handle_admission(now(), Admission::Granted);
-        }
-    }
-    for (serial, id) in ["t", "u", "t", "t"].into_iter().enumerate() {
-        let status = if serial < 3 { TaskStatus::Working } else { TaskStatus::Completed };
-        trip.exchange.publish(now(), &changed(id, serial as u64, status));
-    }
+    let config = offering().limits(limits(|limits| {
+        (limits.transmit, limits.notifications, limits.notification_bytes) = (1, 1, 1);
+    }));
+    let mut trip = let_in(config, r#"["t","u"]"#, only(&["t", "u"]), &[]);
     let mut told = Vec::new();
-    while !trip.exchange.transmit().is_empty() {
+    for round in 0..4 {
+        for id in ["t", "u", "t"] {
+            trip.exchange.publish(now(), &Change::Task(changed(id)));
+        }
         let sent = trip.exchange.transmit().to_vec();
         trip.exchange.advance(sent.len());
         let text = String::from_utf8(sent).unwrap();
-        if text.contains("notifications/tasks") {
-            told.push((text.contains(r#""taskId":"t""#), text.contains("completed")));
+        assert!(text.matches("notifications/tasks").count() < 2, "{text}");
+        for id in asked(&mut trip.exchange) {
+            trip.exchange.handle_task(now(), &changed(&id), Some(&detail(&id, TaskStatus::Completed)));
+            told.push((round, id));
         }
     }
-    assert_eq!(told, [(false, false), (true, true)]);
+    assert_eq!(told.len(), 4);
+    assert!(told.iter().any(|(_, id)| id == "t") && told.iter().any(|(_, id)| id == "u"), "{told:?}");
+}
+
+/// TASK-68: a listener is told of no task that it was not let in to, also not of what changed before; unless the table of
+/// tasks says which are whose, it is let in to none.
+#[test]
+fn nobody_is_told_of_a_task_that_he_was_not_let_in_to() {
+    for admission in [only(&[]), Admission::Granted] {
+        let task = Change::Task(changed("t"));
+        let mut trip = let_in(offering(), r#"["t"]"#, admission, &[task.clone()]);
+        trip.exchange.publish(now(), &task);
+        assert_eq!(asked(&mut trip.exchange), [""; 0]);
+        trip.exchange.handle_task(now(), &changed("t"), Some(&detail("t", TaskStatus::Working)));
+        let sent = String::from_utf8(trip.exchange.transmit().to_vec()).unwrap();
+        assert!(sent.contains("acknowledged") && !sent.contains("taskId"), "{sent}");
+    }
 }
 
 /// TASK-52, TASK-63: listening to tasks needs the extension; where the server has no tasks, nothing is listened to, and a
