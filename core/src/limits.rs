@@ -70,9 +70,9 @@ pub struct Limits {
     /// cancelled, which its client is told if it comes back.
     pub unattended: usize,
     /// How long a server waits for what it asked a client in the middle of a call. Default 600 s; the client is
-    /// told that it is given up, and the call goes on with an error.
+    /// told that it is given up, and the call goes on with an error. A task waits as long as it is kept.
     pub ask: Duration,
-    /// Requests to the client that one connection or exchange of a server has open. Default 1,024, about 100 bytes
+    /// Requests to the client that one connection, exchange or task of a server has open. Default 1,024, about 100 bytes
     /// each; a further one fails.
     pub asks: usize,
     /// What servers ask of one client that is open at one time. Default 64, each with its parameters; a further
@@ -93,9 +93,11 @@ pub struct Limits {
     /// handler holds as long as it runs. For a further one the oldest that is over gives way, of whoever has most; where
     /// all run, or only of such as have less than he then would, the call cannot go on as a task.
     pub tasks: usize,
-    /// What all of them keep for their clients: results, errors and questions, in bytes. Default 64 MiB; for a
+    /// What all of them keep for their clients: results, errors and questions, and the parameters of those that run, in
+    /// bytes. Default 64 MiB; for a
     /// result the oldest give way as for [`tasks`](Self::tasks), and one for which there is no room even so fails its
-    /// task. A further question fails.
+    /// task. A further question fails, and a further call
+    /// cannot go on as a task.
     pub task_bytes: usize,
     /// How long a task is kept from its beginning on, unless it says so itself. Default 1 h; one that still runs fails
     /// then. Clients may hear of its end for a minute at least, and of one that they have cancelled no longer than that.

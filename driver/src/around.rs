@@ -290,8 +290,8 @@ impl Delivery {
         if let Some(state) = self.0.take() {
             let tells_of_task = answer.kind() == AnswerKind::Task;
             answer.deliver(&state);
-            state.request_outlet().done(state.id());
-            if !tells_of_task {
+            let was_there = state.request_outlet().done(state.id());
+            if !tells_of_task || !was_there {
                 state.abandon_task();
             }
         }

@@ -153,23 +153,31 @@ impl Tasks {
         }
     }
 
-    /// A call goes on as a task of this owner. What it returns is for the
+    /// A call whose `parameters` take so many bytes goes on as a task of this owner. What it returns is for the
     /// [`CreateTaskResult`](crate::model::CreateTaskResult): from now on clients find it (TASK-16).
     ///
     /// # Errors
-    /// When there are as many as [`Limits::tasks`] allows, and none that is over gives way.
+    /// When there are as many as [`Limits::tasks`] allows, or they keep as much as [`Limits::task_bytes`], and none that is
+    /// over gives way.
     pub fn create(
         &mut self,
         now: Now,
         owner: TaskOwner,
         options: TaskOptions,
+        parameters: usize,
     ) -> Result<(TaskKey, Task), Full> {
         let most = self.limits.tasks;
         if self.tasks.len() >= most && !self.give_way(&owner, 1, |_| 1) {
             return Err(Full::new("tasks", most));
         }
+        let bytes = self.limits.task_bytes;
+        while self.held.saturating_add(parameters) > bytes {
+            if parameters > bytes || !self.give_way(&owner, parameters, Entry::size) {
+                return Err(Full::new("task_bytes", bytes));
+            }
+        }
         let ttl = options.ttl.unwrap_or(self.limits.task_ttl).min(self.limits.task_ttl_max);
-        let mut entry = Entry::new(now, self.id(), owner, ttl);
+        let mut entry = Entry::new(now, self.id(), owner, ttl, parameters);
         entry.poll_interval = options.poll_interval.unwrap_or(POLL_INTERVAL);
         entry.message = options.status_message.map(short);
         self.last += 1;

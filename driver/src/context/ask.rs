@@ -183,7 +183,8 @@ impl<T> Ask<T> {
     }
 
     /// Waits so long for an answer, in place of [`Limits::ask`](mcp_proto::limits::Limits::ask). In the modern era
-    /// nobody waits, so this has no effect there.
+    /// only a [task](Context::continue_as_task) waits, as long as it is kept if this says nothing; elsewhere it has no
+    /// effect there.
     pub fn within(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self

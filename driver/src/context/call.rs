@@ -219,7 +219,8 @@ impl CallState {
             self.ended(AnswerKind::Cancelled);
         }
         let waiting = self.lock_waiting().take();
-        drop(waiting);
+        // It is the application's, and whoever cancels goes on.
+        self.guarded(|| drop(waiting));
         self.cancelled.wake();
         if let Some(before) = &self.before {
             before.cancel();

@@ -63,8 +63,8 @@ pub(crate) trait Outlet: Send + Sync {
     fn spawn_blocking(&self, job: Job);
     /// Is ready after a while, by the clock of the runtime.
     fn sleep(&self, duration: Duration) -> BoxFuture<()>;
-    /// The call will not be heard of again.
-    fn done(&self, call: CallId);
+    /// The call will not be heard of again. `false` when it was over before, as its client has given up on it.
+    fn done(&self, call: CallId) -> bool;
     /// The tasks of the server.
     fn tasks(&self) -> &Arc<Board>;
     /// The byte stream that its calls come on, by its number.

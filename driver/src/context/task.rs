@@ -46,7 +46,8 @@ impl Context {
     /// nothing runs again. It may wait as long as the task is kept. Progress becomes its
     /// [status message](Self::status_message), and logs go nowhere (TASK-53). A client that is gone does not end it;
     /// one that cancels it does as with a call. Over HTTP a task lives until its time is over
-    /// ([`TaskOptions::ttl`]) or the server ends, and is its caller's alone; on a byte stream it ends with that.
+    /// ([`TaskOptions::ttl`]) or the server ends, and is its caller's alone, as [`Principal::subject`](crate::Principal) says; where nobody is
+    /// recognised, it is whoever's that knows its id. On a byte stream it ends with that.
     ///
     /// Tasks live in this process: requests about one have to reach it, by their header `Mcp-Name`.
     ///
@@ -181,8 +182,9 @@ impl CallState {
         if self.has_journal() && self.journal(|journal| !journal.open.is_empty()) {
             return Err(NotContinued::Leave(Leave::new()));
         }
-        let created = task.begin(self, options).map_err(NotContinued::Full)?;
-        self.answer_with(created);
+        if let Some(created) = task.begin(self, options).map_err(NotContinued::Full)? {
+            self.answer_with(created);
+        }
         Ok(true)
     }
 
@@ -194,7 +196,10 @@ impl CallState {
             None => {
                 self.ended(AnswerKind::Task);
                 task.request().respond(self.id, &created);
-                task.request().done(self.id);
+                if !task.request().done(self.id) {
+                    // Nobody has heard of it, and nobody will.
+                    self.abandon_task();
+                }
             }
         }
     }

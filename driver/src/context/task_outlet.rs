@@ -3,12 +3,15 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use mcp_proto::dialect::Revision;
 use mcp_proto::error::{ErrorObject, Full, code};
 use mcp_proto::model::{CreateTaskResult, InputRequest, Json, LoggingMessageNotificationParams};
 use mcp_proto::server::{
-    AskError, AskId, Call, CallId, Config, Principal, Progress, TaskKey, TaskOptions, TaskOwner, WriteResult,
+    AskError, AskId, Call, CallId, Config, Principal, Progress, Target, TaskKey, TaskOptions, TaskOwner,
+    WriteResult,
 };
 use mcp_proto::time::Now;
+use mcp_proto::wire::jsonrpc::RequestId;
 use serde::Deserialize;
 
 use super::{CallState, Outlet, Report, Tell, internal};
@@ -21,13 +24,24 @@ use crate::server::Board;
 /// Keeps the way to the request, too, as it leads to whatever else a handler uses.
 pub(crate) struct TaskOutlet {
     request: Arc<dyn Outlet>,
-    call: Call,
+    /// Of the call, without its parameters: those are held once.
+    id: RequestId,
+    revision: Revision,
+    target: Target,
+    principal: Option<Arc<Principal>>,
     task: OnceLock<TaskKey>,
 }
 
 impl TaskOutlet {
-    pub(crate) fn new(request: Arc<dyn Outlet>, call: Call) -> Self {
-        Self { request, call, task: OnceLock::new() }
+    pub(crate) fn new(request: Arc<dyn Outlet>, call: &Call) -> Self {
+        Self {
+            request,
+            id: call.request_id().clone(),
+            revision: call.revision(),
+            target: call.target().clone(),
+            principal: call.principal().cloned(),
+            task: OnceLock::new(),
+        }
     }
 
     /// The way to the request, whether it is a task by now or not.
@@ -39,24 +53,28 @@ impl TaskOutlet {
         self.task.get().copied()
     }
 
-    /// From now on what the handler of `state` says is about a task. Returns what its request is to be answered with.
+    /// From now on what the handler of `state` says is about a task. Returns what its request is to be answered with;
+    /// nothing where it has become one meanwhile, on behalf of another clone of its context.
     pub(super) fn begin(
         &self,
         state: &Arc<CallState>,
         options: TaskOptions,
-    ) -> Result<CreateTaskResult, Full> {
-        let principal = self.call.principal().map(|principal| &**principal);
-        let owner = owner(principal, self.connection());
+    ) -> Result<Option<CreateTaskResult>, Full> {
+        let owner = owner(self.principal.as_deref(), self.connection());
         let (key, task) = self.tasks().begin(self.now(), owner, options, state)?;
-        // Only a handler begins one, and once.
-        let _ = self.task.set(key);
-        Ok(CreateTaskResult::new(task))
+        if self.task.set(key).is_err() {
+            // Nobody is to be told to stop because of it.
+            self.tasks().done(key);
+            self.tasks().abandon(key);
+            return Ok(None);
+        }
+        Ok(Some(CreateTaskResult::new(task)))
     }
 
     /// What came of the handler.
     fn finish(&self, key: TaskKey, outcome: Result<Json, ErrorObject>) {
         if let Err(full) = self.tasks().finish(self.now(), key, outcome) {
-            self.report(Report::ours(label(self.call.target()), format!("its task has failed: {full}")));
+            self.report(Report::ours(label(&self.target), format!("its task has failed: {full}")));
         }
     }
 
@@ -67,15 +85,12 @@ impl TaskOutlet {
             result: Json,
         }
         let mut text = Vec::new();
-        let written = result.write_result(&mut text, self.call.request_id(), self.call.revision(), None);
+        let written = result.write_result(&mut text, &self.id, self.revision, None);
         let read = written
             .map_err(|misuse| misuse.to_string())
             .and_then(|()| serde_json::from_slice(&text).map_err(|error| error.to_string()));
         read.map(|Response { result }| result).map_err(|detail| {
-            self.report(Report::ours(
-                label(self.call.target()),
-                format!("its result cannot be written: {detail}"),
-            ));
+            self.report(Report::ours(label(&self.target), format!("its result cannot be written: {detail}")));
             internal()
         })
     }
@@ -207,7 +222,7 @@ impl Outlet for TaskOutlet {
         self.request.sleep(duration)
     }
 
-    fn done(&self, call: CallId) {
+    fn done(&self, call: CallId) -> bool {
         match self.key() {
             Some(key) => self.tasks().done(key),
             None => self.request.done(call),

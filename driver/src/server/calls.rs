@@ -31,7 +31,7 @@ impl Calls {
         let hooks = &shared.around;
         let handler = offer.handler(call.target()).cloned();
         let outlet = match call.may_be_task() {
-            true => Arc::new(TaskOutlet::new(outlet, call.clone())),
+            true => Arc::new(TaskOutlet::new(outlet, &call)),
             false => outlet,
         };
         let state = CallState::new(outlet, id, call, handler, !hooks.is_empty());
@@ -92,8 +92,8 @@ impl Calls {
         place(&self.lock(), id).is_some()
     }
 
-    pub(super) fn done(&self, id: CallId) {
-        drop(self.remove(id));
+    pub(super) fn done(&self, id: CallId) -> bool {
+        self.remove(id).is_some()
     }
 
     /// Takes it out, to be dropped with no lock held.

@@ -562,8 +562,8 @@ impl<R: Runtime> Outlet for ExchangeHandle<R> {
         runtime.sleep_until(runtime.now().mono + duration)
     }
 
-    fn done(&self, call: CallId) {
-        self.calls.done(call);
+    fn done(&self, call: CallId) -> bool {
+        self.calls.done(call)
     }
 
     fn tasks(&self) -> &Arc<Board> {

@@ -337,8 +337,8 @@ impl<R: Runtime> Outlet for Link<R> {
         runtime.sleep_until(runtime.now().mono + duration)
     }
 
-    fn done(&self, call: CallId) {
-        self.calls.done(call);
+    fn done(&self, call: CallId) -> bool {
+        self.calls.done(call)
     }
 
     fn tasks(&self) -> &Arc<Board> {

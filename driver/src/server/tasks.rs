@@ -70,7 +70,7 @@ impl Board {
     ) -> Result<(TaskKey, Task), Full> {
         // Before anybody can cancel it.
         let mut running = self.running();
-        let created = self.table().create(now, owner, options)?;
+        let created = self.table().create(now, owner, options, state.call().params().len())?;
         running.insert(created.0, Arc::downgrade(state));
         drop(running);
         let start = self.keep_time.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -114,9 +114,8 @@ impl Board {
     }
 
     /// Nobody is at work on the task any more.
-    pub(crate) fn done(&self, key: TaskKey) {
-        let state = self.running().remove(&key);
-        drop(state);
+    pub(crate) fn done(&self, key: TaskKey) -> bool {
+        self.running().remove(&key).is_some()
     }
 
     pub(crate) fn handle_request(

@@ -22,6 +22,8 @@ pub(super) struct Entry {
     pub(super) owner: TaskOwner,
     pub(super) message: Option<String>,
     pub(super) poll_interval: Duration,
+    /// What its call takes, as long as it runs.
+    parameters: usize,
     ttl: Duration,
     began: Instant,
     /// When it is kept no longer.
@@ -54,12 +56,13 @@ pub(super) struct Question {
 }
 
 impl Entry {
-    pub(super) fn new(now: Now, id: Arc<str>, owner: TaskOwner, ttl: Duration) -> Self {
+    pub(super) fn new(now: Now, id: Arc<str>, owner: TaskOwner, ttl: Duration, parameters: usize) -> Self {
         Self {
             id,
             owner,
             message: None,
             poll_interval: Duration::ZERO,
+            parameters,
             ttl,
             began: now.mono,
             until: now.mono + ttl,
@@ -125,7 +128,9 @@ impl Entry {
     /// What it keeps for its client, in bytes.
     pub(super) fn size(&self) -> usize {
         let kept = match &self.stage {
-            Stage::Running(questions) => questions.values().map(|asked| asked.size).sum(),
+            Stage::Running(questions) => {
+                self.parameters + questions.values().map(|asked| asked.size).sum::<usize>()
+            }
             Stage::Completed(result) => result.get().len(),
             Stage::Failed(error) => error_size(error),
             Stage::Cancelled => 0,

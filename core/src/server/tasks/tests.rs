@@ -18,7 +18,7 @@ fn kept(millis: u64) -> TaskOptions {
 /// A table with one task of `ada`, at the time of [`now`].
 fn begun(options: TaskOptions) -> (Tasks, TaskKey, String) {
     let mut table = table(|_| {});
-    let (key, task) = table.create(now(), ada(), options).unwrap();
+    let (key, task) = table.create(now(), ada(), options, 0).unwrap();
     (table, key, task.task_id)
 }
 
@@ -88,7 +88,7 @@ fn a_task_is_there_at_once() {
 fn ids_cannot_be_guessed() {
     let ids = |seed| {
         let mut table = Tasks::new(&Limits::default(), Seed::new([seed; 32]));
-        [0; 3].map(|_| table.create(now(), ada(), TaskOptions::new()).unwrap().1.task_id)
+        [0; 3].map(|_| table.create(now(), ada(), TaskOptions::new(), 0).unwrap().1.task_id)
     };
     let all: BTreeSet<String> = ids(1).into_iter().chain(ids(2)).collect();
     assert_eq!(all.len(), 6);
@@ -225,7 +225,7 @@ fn how_long_a_task_is_kept_is_bounded() {
         (limits.task_ttl, limits.task_ttl_max) = (Duration::from_secs(1), Duration::from_secs(2));
     });
     for (options, millis) in [(TaskOptions::new(), 1_000), (kept(2_000), 2_000), (kept(2_001), 2_000)] {
-        let (_, task) = table.create(now(), ada(), options).unwrap();
+        let (_, task) = table.create(now(), ada(), options, 0).unwrap();
         assert_eq!(task.ttl_ms, Some(millis));
     }
 }
@@ -252,11 +252,11 @@ fn a_question_may_time_out() {
 fn tasks_are_bounded() {
     let mut table = table(|limits| limits.tasks = 2);
     for _ in 0..2 {
-        table.create(now(), ada(), kept(1_000)).unwrap();
+        table.create(now(), ada(), kept(1_000), 0).unwrap();
     }
-    assert_eq!(table.create(now(), ada(), TaskOptions::new()).unwrap_err(), Full::new("tasks", 2));
+    assert_eq!(table.create(now(), ada(), TaskOptions::new(), 0).unwrap_err(), Full::new("tasks", 2));
     table.handle_timeout(at(2_000));
-    table.create(at(2_000), ada(), TaskOptions::new()).unwrap();
+    table.create(at(2_000), ada(), TaskOptions::new(), 0).unwrap();
     assert_eq!(table.len(), 2);
 }
 
@@ -266,7 +266,7 @@ fn tasks_are_bounded() {
 fn what_tasks_keep_is_bounded() {
     let result = |length: usize| Json::parse(alloc::format!("\"{}\"", "x".repeat(length - 2))).unwrap();
     let mut bounded = table(|limits| limits.task_bytes = 1_000);
-    let [first, second, third] = [0; 3].map(|_| bounded.create(now(), ada(), TaskOptions::new()).unwrap());
+    let [first, second, third] = [0; 3].map(|_| bounded.create(now(), ada(), TaskOptions::new(), 0).unwrap());
     bounded.finish(now(), first.0, Ok(result(400))).unwrap();
     bounded.finish(now(), second.0, Ok(result(600))).unwrap();
     assert_eq!(bounded.held(), 1_000);
@@ -277,7 +277,7 @@ fn what_tasks_keep_is_bounded() {
     assert_eq!((task.task.status, task.error.unwrap().code), (TaskStatus::Failed, -32603));
 
     let mut bounded = table(|limits| limits.asks = 1);
-    let (key, _) = bounded.create(now(), ada(), TaskOptions::new()).unwrap();
+    let (key, _) = bounded.create(now(), ada(), TaskOptions::new(), 0).unwrap();
     let ask = bounded.ask(now(), key, "name", &question(), None).unwrap();
     let full = AskError::Full(Full::new("asks", 1));
     assert_eq!(bounded.ask(now(), key, "name", &question(), None), Err(full));
@@ -289,11 +289,11 @@ fn what_tasks_keep_is_bounded() {
 #[test]
 fn tasks_end_with_what_they_live_on() {
     let mut table = table(|_| {});
-    let (here, _) = table.create(now(), ada().on(1), TaskOptions::new()).unwrap();
-    let (done, _) = table.create(now(), ada().on(1), TaskOptions::new()).unwrap();
+    let (here, _) = table.create(now(), ada().on(1), TaskOptions::new(), 0).unwrap();
+    let (done, _) = table.create(now(), ada().on(1), TaskOptions::new(), 0).unwrap();
     table.finish(now(), done, Ok(Json::empty_object())).unwrap();
-    table.create(now(), ada().on(2), TaskOptions::new()).unwrap();
-    let (http, task) = table.create(now(), ada(), TaskOptions::new()).unwrap();
+    table.create(now(), ada().on(2), TaskOptions::new(), 0).unwrap();
+    let (http, task) = table.create(now(), ada(), TaskOptions::new(), 0).unwrap();
     assert_eq!(table.end_connection(1), [here]);
     assert_eq!((table.len(), outputs(&mut table)), (2, vec![]));
     table.give_up(now());
@@ -348,7 +348,7 @@ fn a_task_that_changed_is_named_and_read() {
     assert_eq!(table.read(&change).unwrap().to_detailed(), get(&mut table, now(), &id).unwrap().task);
     assert_eq!((changed(&mut table), table.read(&TaskChange::new("never".into())).is_none()), (vec![], true));
 
-    let (here, task) = table.create(now(), ada().on(7), TaskOptions::new()).unwrap();
+    let (here, task) = table.create(now(), ada().on(7), TaskOptions::new(), 0).unwrap();
     table.set_message(now(), here, "at work");
     assert_eq!(changed(&mut table), [(TaskChange::new(Arc::from(&*task.task_id)), Some(7))]);
     table.set_message(now(), here, "still");
@@ -398,7 +398,7 @@ fn of_too_many_tasks_those_that_are_over_give_way() {
     let mut table = table(|limits| limits.tasks = 4);
     let bob = TaskOwner::new(Some("bob"));
     let create = |table: &mut Tasks, owner: &TaskOwner| {
-        table.create(now(), owner.clone(), TaskOptions::new()).map(|(key, task)| (key, task.task_id))
+        table.create(now(), owner.clone(), TaskOptions::new(), 0).map(|(key, task)| (key, task.task_id))
     };
     let (mine, my_id) = create(&mut table, &ada()).unwrap();
     table.finish(now(), mine, Ok(Json::empty_object())).unwrap();
@@ -418,12 +418,12 @@ fn of_too_many_tasks_those_that_are_over_give_way() {
 #[test]
 fn of_too_many_bytes_results_that_wait_longest_give_way() {
     let mut table = table(|limits| limits.task_bytes = 10);
-    let keys = [(); 3].map(|()| table.create(now(), ada(), TaskOptions::new()).unwrap().0);
+    let keys = [(); 3].map(|()| table.create(now(), ada(), TaskOptions::new(), 0).unwrap().0);
     for key in keys {
         table.finish(now(), key, Ok(Json::parse(r#""12""#).unwrap())).unwrap();
     }
     assert_eq!((table.len(), table.held()), (2, 8));
-    let (large, _) = table.create(now(), ada(), TaskOptions::new()).unwrap();
+    let (large, _) = table.create(now(), ada(), TaskOptions::new(), 0).unwrap();
     assert!(table.finish(now(), large, Ok(Json::parse(r#""123456789""#).unwrap())).is_err());
     assert!(table.tasks.contains_key(&keys[2]));
 }
@@ -450,7 +450,7 @@ fn times_are_integers_that_clients_read() {
     let options = |time| TaskOptions::new().ttl(time).poll_interval(time);
     let most = (1 << 53) - 1;
     for (time, ttl, poll) in [(Duration::MAX, most, most), (Duration::ZERO, 0, 1)] {
-        let (_, task) = table.create(now(), ada(), options(time)).unwrap();
+        let (_, task) = table.create(now(), ada(), options(time), 0).unwrap();
         assert_eq!((task.ttl_ms, task.poll_interval_ms), (Some(ttl), Some(poll)));
     }
 }
@@ -470,4 +470,19 @@ fn a_client_that_never_answers_right_is_given_up() {
         panic!("{told:?}")
     };
     assert_eq!((*of, *asked), (key, ask));
+}
+
+/// `Limits::task_bytes`: the parameters of a call count as long as it runs.
+#[test]
+fn parameters_count_while_a_task_runs() {
+    let mut table = table(|limits| limits.task_bytes = 10);
+    let (key, _) = table.create(now(), ada(), TaskOptions::new(), 8).unwrap();
+    let full = Full::new("task_bytes", 10);
+    assert_eq!(table.create(now(), ada(), TaskOptions::new(), 3).unwrap_err(), full);
+    table.create(now(), ada(), TaskOptions::new(), 2).unwrap();
+    assert_eq!(table.held(), 10);
+    table.finish(now(), key, Ok(Json::empty_object())).unwrap();
+    assert_eq!(table.held(), 4);
+    table.create(now(), ada(), TaskOptions::new(), 8).unwrap();
+    assert_eq!((table.held(), table.len()), (10, 2));
 }
