@@ -183,7 +183,7 @@ fn change(choice: u8) -> Change {
 /// What a table of tasks may say.
 fn detail(choice: u8) -> Option<TaskDetail> {
     let task = DetailedTask::new(Task::new("t", "2026-08-01T09:00:00Z"));
-    (choice % 4 > 0).then(|| TaskDetail::new(task, None))
+    (!choice.is_multiple_of(4)).then(|| TaskDetail::new(task, None))
 }
 
 fn admission(choice: u8) -> Admission {

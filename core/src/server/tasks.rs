@@ -413,7 +413,10 @@ impl Tasks {
     /// Brings a running task to an end, and has its handler told.
     fn stop(&mut self, now: Now, key: TaskKey, end: impl FnOnce(&mut Entry)) {
         if self.tasks.get(&key).is_some_and(Entry::is_running) {
-            self.change(now, key, |entry| Some(end(entry)));
+            self.change(now, key, |entry| {
+                end(entry);
+                Some(())
+            });
             self.outputs.push_back(TaskOutput::Stop(key));
         }
     }

@@ -29,7 +29,7 @@ fn run(data: &[u8]) -> Vec<String> {
             0 | 1 => {
                 let ttl = (choice & 4 == 4).then(|| Duration::from_millis(u64::from(which) * 5));
                 let options = TaskOptions { ttl, ..TaskOptions::default() };
-                if let Ok((key, task)) = table.create(now, owner, options) {
+                if let Ok((key, task)) = table.create(now, owner, options, usize::from(choice)) {
                     ids.push(task.task_id);
                     running.insert(key);
                 }
@@ -73,7 +73,9 @@ fn run(data: &[u8]) -> Vec<String> {
                 said.push(format!("{:?}", table.handle_request(now, &owner, &TaskRequest::new(id, action))));
                 let wanted = [Arc::from(id)].into_iter().collect();
                 let listened = table.listen(now, &owner, &wanted);
-                table.announce(&listened);
+                for id in listened.iter() {
+                    said.push(format!("{:?}", table.read(&TaskChange::new(id.clone()))));
+                }
             }
             10 if choice > 250 => table.give_up(now),
             10 if choice > 240 => {
@@ -93,9 +95,12 @@ fn run(data: &[u8]) -> Vec<String> {
                     assert!(running.remove(&key), "told to stop and did not run");
                     open.retain(|(of, _)| *of != key);
                 }
-                TaskOutput::Changed(_) => {}
             }
         }
+        if choice & 16 == 16 {
+            said.push(format!("{:?}", core::iter::from_fn(|| table.poll_changed()).count()));
+        }
+        assert!(table.changed.len() <= limits.tasks, "more changed than there are");
         // Words are few, and not counted against the bound.
         assert!(
             table.len() <= limits.tasks && table.held() <= limits.task_bytes + limits.tasks * 64,

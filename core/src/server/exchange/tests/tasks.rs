@@ -357,7 +357,7 @@ fn a_slow_reader_hears_how_a_task_is_now() {
 fn nobody_is_told_of_a_task_that_he_was_not_let_in_to() {
     for admission in [only(&[]), Admission::Granted] {
         let task = Change::Task(changed("t"));
-        let mut trip = let_in(offering(), r#"["t"]"#, admission, &[task.clone()]);
+        let mut trip = let_in(offering(), r#"["t"]"#, admission, core::slice::from_ref(&task));
         trip.exchange.publish(now(), &task);
         assert_eq!(asked(&mut trip.exchange), [""; 0]);
         trip.exchange.handle_task(now(), &changed("t"), Some(&detail("t", TaskStatus::Working)));
