@@ -26,6 +26,7 @@ pub(super) use self::request::{METHODS, are_declared, undeclared};
 pub use self::request::{TaskAction, TaskAnswer, TaskOwner, TaskRequest};
 use super::asks::{Answer, AskError, AskId};
 use super::refusal;
+use super::resource_server::Scopes;
 use crate::change::TaskChange;
 use crate::dialect::Revision;
 use crate::entropy::{Entropy, Seed};
@@ -63,6 +64,9 @@ pub struct TaskOptions {
     pub poll_interval: Option<Duration>,
     /// What it does, for people. Default nothing.
     pub status_message: Option<String>,
+    /// What its owner must be allowed to do, whenever he asks for it. Default nothing; a handler's task has those of its
+    /// tool besides.
+    pub scopes: Scopes,
 }
 
 impl TaskOptions {
@@ -82,6 +86,13 @@ impl TaskOptions {
     #[must_use]
     pub fn poll_interval(mut self, interval: Duration) -> Self {
         self.poll_interval = Some(interval);
+        self
+    }
+
+    /// There for its owner only as long as he has these scopes, too.
+    #[must_use]
+    pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
+        self.scopes.extend(scopes.into_iter().map(Into::into));
         self
     }
 
@@ -180,6 +191,7 @@ impl Tasks {
         let mut entry = Entry::new(now, self.id(), owner, ttl, parameters);
         entry.poll_interval = options.poll_interval.unwrap_or(POLL_INTERVAL);
         entry.message = options.status_message.map(short);
+        entry.scopes = options.scopes;
         self.last += 1;
         let (key, task) = (TaskKey(self.last), entry.task());
         self.ids.insert(entry.id.clone(), key);
@@ -407,7 +419,7 @@ impl Tasks {
 
     fn find(&self, owner: &TaskOwner, id: &str) -> Option<TaskKey> {
         let key = *self.ids.get(id)?;
-        self.tasks.get(&key).filter(|entry| entry.owner == *owner).map(|_| key)
+        self.tasks.get(&key).filter(|entry| entry.is_for(owner)).map(|_| key)
     }
 
     /// Brings a running task to an end, and has its handler told.

@@ -61,6 +61,7 @@ impl TaskOutlet {
         options: TaskOptions,
     ) -> Result<Option<CreateTaskResult>, Full> {
         let owner = owner(self.principal.as_deref(), self.connection());
+        let options = options.scopes(self.target.scopes().iter().cloned());
         let (key, task) = self.tasks().begin(self.now(), owner, options, state)?;
         if self.task.set(key).is_err() {
             // Nobody is to be told to stop because of it.
@@ -98,7 +99,9 @@ impl TaskOutlet {
 
 /// Whose tasks are those of this principal, on this byte stream if it is one.
 pub(crate) fn owner(principal: Option<&Principal>, connection: Option<u64>) -> TaskOwner {
-    let owner = TaskOwner::new(principal.map(|principal| &*principal.subject));
+    let owner = principal.map_or_else(TaskOwner::default, |principal| {
+        TaskOwner::new(Some(&principal.subject)).scopes(principal.scopes.clone())
+    });
     match connection {
         Some(connection) => owner.on(connection),
         None => owner,

@@ -194,7 +194,8 @@ pub fn a_task_asks_its_client<K: Kit>(_: &str) {
         );
         assert_eq!(response["result"]["resultType"], "task", "{response}");
         let task = response["result"]["taskId"].as_str().unwrap().to_owned();
-        let asked = client.becomes(&task, "input_required");
+        // One question is asked after the other.
+        let asked = client.asks(&task, 2);
         let keys: Vec<_> = asked["inputRequests"].as_object().unwrap().keys().cloned().collect();
         assert_eq!(keys, ["name.1", "name2.2"]);
         assert_eq!(asked["inputRequests"]["name.1"]["params"]["message"], "Who?");

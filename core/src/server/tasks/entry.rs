@@ -11,6 +11,7 @@ use crate::dialect::Revision;
 use crate::error::ErrorObject;
 use crate::model::{DetailedTask, In, InputRequest, InputRequests, InputResponses, Json, Task, TaskStatus};
 use crate::server::asks::{Answer, AskError, AskId};
+use crate::server::resource_server::Scopes;
 use crate::time::{Duration, Instant, Now};
 use crate::wire::date::iso8601;
 
@@ -20,6 +21,8 @@ const MOST: u64 = (1 << 53) - 1;
 pub(super) struct Entry {
     pub(super) id: Arc<str>,
     pub(super) owner: TaskOwner,
+    /// What its owner must be allowed to do each time.
+    pub(super) scopes: Scopes,
     pub(super) message: Option<String>,
     pub(super) poll_interval: Duration,
     /// What its call takes, as long as it runs.
@@ -59,7 +62,9 @@ impl Entry {
     pub(super) fn new(now: Now, id: Arc<str>, owner: TaskOwner, ttl: Duration, parameters: usize) -> Self {
         Self {
             id,
-            owner,
+            // What he may do is asked each time.
+            owner: TaskOwner { scopes: None, ..owner },
+            scopes: Scopes::new(),
             message: None,
             poll_interval: Duration::ZERO,
             parameters,
@@ -71,6 +76,13 @@ impl Entry {
             stage: Stage::Running(BTreeMap::new()),
             asked: 0,
         }
+    }
+
+    /// Whether it is there for somebody.
+    pub(super) fn is_for(&self, owner: &TaskOwner) -> bool {
+        self.owner.subject == owner.subject
+            && self.owner.connection == owner.connection
+            && owner.scopes.as_ref().is_none_or(|scopes| self.scopes.is_subset(scopes))
     }
 
     pub(super) fn is_running(&self) -> bool {

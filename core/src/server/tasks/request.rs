@@ -15,6 +15,7 @@ use crate::model::result::EmptyResult;
 use crate::model::{InputResponses, Json, JsonMap, TASKS_EXTENSION};
 use crate::server::call::{WriteResult, missing_capabilities};
 use crate::server::refusal::Refusal;
+use crate::server::resource_server::Scopes;
 use crate::wire::jsonrpc::RequestId;
 
 /// The methods of the extension.
@@ -116,7 +117,7 @@ impl WriteResult for TaskAnswer {
     }
 }
 
-/// Whose a task is. To everybody else it is not there (TASK-68).
+/// Whose a task is, or who asks for one. To everybody else it is not there (TASK-68).
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct TaskOwner {
@@ -124,12 +125,22 @@ pub struct TaskOwner {
     pub subject: Option<Arc<str>>,
     /// The byte stream that it began on, by a number of the application's: it ends with that.
     pub connection: Option<u64>,
+    /// What whoever asks may do; `None` is everything. A task [with scopes](super::TaskOptions::scopes) is not there for
+    /// who lacks one of them.
+    pub scopes: Option<Scopes>,
 }
 
 impl TaskOwner {
     /// Somebody over HTTP.
     pub fn new(subject: Option<&str>) -> Self {
-        Self { subject: subject.map(Arc::from), connection: None }
+        Self { subject: subject.map(Arc::from), ..Self::default() }
+    }
+
+    /// Who may do no more than this.
+    #[must_use]
+    pub fn scopes(mut self, scopes: Scopes) -> Self {
+        self.scopes = Some(scopes);
+        self
     }
 
     /// Whoever is at the other end of a byte stream.

@@ -113,6 +113,22 @@ fn a_task_is_its_owners_alone() {
     table.finish(now(), key, Ok(Json::empty_object())).unwrap();
 }
 
+/// TASK-68: who could not call its tool does not get at its task, though he is its owner.
+#[test]
+fn a_task_needs_the_scopes_of_its_tool() {
+    let (mut table, _, id) = begun(TaskOptions::new().scopes(["payroll"]));
+    let may = |scope: &str| ada().scopes([scope.into()].into());
+    let wanted: Watched = [&*id].into_iter().map(Arc::from).collect();
+    for action in [TaskAction::Get, TaskAction::Update(Default::default()), TaskAction::Cancel] {
+        let refused = table.handle_request(now(), &may("read"), &TaskRequest::new(&*id, action));
+        assert_eq!(refused.unwrap_err().code, -32602);
+    }
+    assert!(table.listen(now(), &may("read"), &wanted).is_empty());
+    assert_eq!(table.listen(now(), &may("payroll"), &wanted).len(), 1);
+    assert!(table.handle_request(now(), &may("payroll"), &TaskRequest::new(&*id, TaskAction::Get)).is_ok());
+    assert_eq!(status(&mut table, now(), &id), TaskStatus::Working);
+}
+
 /// TASK-14, TASK-15, TASK-24, TASK-26, TASK-27: a result completes a task, whatever it says, and an error fails it.
 #[test]
 fn what_a_handler_returns_becomes_of_its_task() {

@@ -87,6 +87,15 @@ impl<K: Kit> Client<K> {
         })
     }
 
+    /// The task, once it asks so many things.
+    pub fn asks(&mut self, task: &str, count: usize) -> Value {
+        eventually("it asks", || {
+            let task = self.get(task);
+            let open = task["inputRequests"].as_object().map_or(0, serde_json::Map::len);
+            if open == count { Ok(task) } else { Err(task) }
+        })
+    }
+
     #[track_caller]
     pub fn update(&mut self, task: &str, responses: Value) {
         let params = json!({ "taskId": task, "inputResponses": responses });
