@@ -177,6 +177,8 @@ impl Tasks {
         options: TaskOptions,
         parameters: usize,
     ) -> Result<(TaskKey, Task), Full> {
+        // What he may do is nothing that makes him another one.
+        let owner = TaskOwner { scopes: None, ..owner };
         let most = self.limits.tasks;
         if self.tasks.len() >= most && !self.give_way(&owner, 1, |_| 1) {
             return Err(Full::new("tasks", most));

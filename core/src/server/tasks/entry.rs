@@ -62,8 +62,7 @@ impl Entry {
     pub(super) fn new(now: Now, id: Arc<str>, owner: TaskOwner, ttl: Duration, parameters: usize) -> Self {
         Self {
             id,
-            // What he may do is asked each time.
-            owner: TaskOwner { scopes: None, ..owner },
+            owner,
             scopes: Scopes::new(),
             message: None,
             poll_interval: Duration::ZERO,
