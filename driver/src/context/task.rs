@@ -46,8 +46,9 @@ impl Context {
     /// nothing runs again. It may wait as long as the task is kept. Progress becomes its
     /// [status message](Self::status_message), and logs go nowhere (TASK-53). A client that is gone does not end it;
     /// one that cancels it does as with a call. Over HTTP a task lives until its time is over
-    /// ([`TaskOptions::ttl`]) or the server ends, and is its caller's alone, as [`Principal::subject`](crate::Principal) says; where nobody is
-    /// recognised, it is whoever's that knows its id. On a byte stream it ends with that.
+    /// ([`TaskOptions::ttl`]) or the server ends, and is its caller's alone, as [`Principal::subject`](crate::Principal)
+    /// says, as long as he has the scopes of its tool; where nobody is recognised, it is whoever's that knows its id. On a
+    /// byte stream it ends with that.
     ///
     /// Tasks live in this process: requests about one have to reach it, by their header `Mcp-Name`.
     ///

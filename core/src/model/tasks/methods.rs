@@ -74,7 +74,7 @@ impl UpdateTaskParams {
 
 setters!(UpdateTaskParams { meta: Meta });
 
-/// Prints the names alone.
+/// Prints how many answers there are.
 impl core::fmt::Debug for UpdateTaskParams {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("UpdateTaskParams")
